@@ -1,0 +1,171 @@
+// The room `mtd`: what Linux's MTD core and mtdchar do on top of a chip - bounds, errnos, one mode
+// per open file, ioctl decoding. Answers follow the traces in test/data, errno for errno. Shaped
+// like the kernel's mtd_info, so that another front end than FUSE would be thin.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <mtdfuse/chip.hpp>
+
+namespace mtdfuse::mtd {
+
+using chip::Durability;
+
+// MTD flags (include/uapi/mtd/mtd-abi.h). MTD_CAP_RAM = WRITEABLE | BIT_WRITEABLE | NO_ERASE.
+inline constexpr std::uint32_t kFlagWriteable = 0x400;
+inline constexpr std::uint32_t kFlagBitWriteable = 0x800;
+inline constexpr std::uint32_t kFlagNoErase = 0x1000;
+
+// The most characters a device name may have (libmtd's limit).
+inline constexpr std::size_t kMaxNameLength = 127;
+// EINVAL with the rule: longer than kMaxNameLength, or a quote, a newline or a control character.
+[[nodiscard]] Status check_name(std::string_view name);
+
+// The newest refusal in words, for ctl/mtd0/last_error. Thread-safe.
+class LastError {
+public:
+    void set(std::string text);
+    [[nodiscard]] std::string text() const; // "" until something failed
+
+private:
+    mutable std::mutex mutex_;
+    std::string text_;
+};
+
+struct EccStats {
+    std::uint32_t corrected = 0, failed = 0, bad_blocks = 0, bbt_blocks = 0;
+};
+
+// One MTD device: mtd0. Thread-safe. Offsets and lengths come from users unchecked.
+class Device {
+public:
+    // `chip` must outlive the device. A read-only device shows flags without kFlagWriteable.
+    Device(chip::Chip& chip, unsigned index, std::string name, bool read_only);
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    [[nodiscard]] const chip::Geometry& geometry() const { return chip_.geometry(); }
+    [[nodiscard]] unsigned index() const { return index_; }
+    [[nodiscard]] const std::string& name() const { return name_; }
+    [[nodiscard]] bool read_only() const { return read_only_; }
+    [[nodiscard]] std::uint32_t flags() const;
+    [[nodiscard]] EccStats ecc_stats() const { return {}; }
+
+    // Bytes read: fewer than asked only at the end of the device, 0 at or past it.
+    [[nodiscard]] Result<std::size_t> read(std::uint64_t at_bytes, std::span<std::byte> into);
+    // Bytes written: fewer than given only at the end. ENOSPC at or past the end, also for an empty
+    // `from`; EROFS.
+    [[nodiscard]] Result<std::size_t> write(std::uint64_t at_bytes,
+                                            std::span<const std::byte> from);
+    // EINVAL at or past the end, past the end, or off the block grid (nothing changed); a length of
+    // zero inside the device does nothing; EROFS. A chip's failure is EIO.
+    [[nodiscard]] Status erase(std::uint64_t at_bytes, std::uint64_t length_bytes);
+    // False inside the device; EINVAL past it.
+    [[nodiscard]] Result<bool> block_is_bad(std::uint64_t at_bytes) const;
+    // EOPNOTSUPP on a type without bad blocks, whatever the offset.
+    [[nodiscard]] Status mark_bad(std::uint64_t at_bytes);
+    // EOPNOTSUPP on a type without locks, whatever the range.
+    [[nodiscard]] Status lock(std::uint64_t at_bytes, std::uint64_t length_bytes);
+    [[nodiscard]] Status unlock(std::uint64_t at_bytes, std::uint64_t length_bytes);
+    [[nodiscard]] Result<bool> is_locked(std::uint64_t at_bytes, std::uint64_t length_bytes) const;
+
+    [[nodiscard]] Status sync(Durability durability, chip::ErrorCursor& cursor) {
+        return chip_.sync(durability, cursor);
+    }
+    [[nodiscard]] chip::ErrorCursor error_cursor() { return chip_.error_cursor(); }
+    void drop_caches() { chip_.drop_caches(); }
+
+    [[nodiscard]] LastError& last_error() { return last_error_; }
+    [[nodiscard]] const LastError& last_error() const { return last_error_; }
+
+    void collect_metrics(std::vector<Metric>& into) const { chip_.collect_metrics(into); }
+
+private:
+    chip::Chip& chip_;
+    const unsigned index_;
+    const std::string name_;
+    const bool read_only_;
+    LastError last_error_;
+};
+
+enum class Access { read, write, read_write };
+
+// MTD_FILE_MODE_* of one open file.
+enum class FileMode { normal, otp_factory, otp_user, raw };
+
+// What an ioctl answers: the return value (0 or a positive answer such as MEMGETBADBLOCK's 1) and
+// the bytes copied out to the caller's argument.
+struct IoctlReply {
+    int value = 0;
+    std::vector<std::byte> out;
+    // The call erased or changed flash behind the reader's back: cached pages of the node are
+    // stale.
+    bool changed_flash = false;
+};
+
+// struct mtd_write_req without its pointers.
+struct WriteRequest {
+    std::uint64_t start_bytes = 0;
+    std::span<const std::byte> data, oob;
+    unsigned mode = 0; // MTD_OPS_PLACE_OOB, _AUTO_OOB, _RAW
+};
+
+// What mtdchar keeps per open file. Calls on one OpenFile may come from several threads.
+class OpenFile {
+public:
+    // EACCES where the device or the node is read-only and writing is asked for.
+    [[nodiscard]] static Result<std::unique_ptr<OpenFile>> open(Device& device, Access access,
+                                                                bool read_only_node);
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+    ~OpenFile() = default;
+
+    [[nodiscard]] Device& device() { return device_; }
+    [[nodiscard]] bool writable() const { return access_ != Access::read; }
+
+    [[nodiscard]] Result<std::size_t> read(std::uint64_t at_bytes, std::span<std::byte> into);
+    [[nodiscard]] Result<std::size_t> write(std::uint64_t at_bytes,
+                                            std::span<const std::byte> from);
+
+    // An ioctl as FUSE carries it: `command` (any encoding, 32-bit callers' too), `argument` the
+    // value itself (MTDFILEMODE), `in` what FUSE copied in, at most `out_limit_bytes` back. The
+    // order of refusals is mtdchar's: ENOTTY unknown, EPERM needs a writable file, then the call's
+    // own. Commands that FUSE encodes wrongly or that hold pointers: EOPNOTSUPP, the message names
+    // mtdfuse-run.
+    [[nodiscard]] Result<IoctlReply> ioctl(std::uint32_t command, std::uint64_t argument,
+                                           std::span<const std::byte> in,
+                                           std::size_t out_limit_bytes);
+
+    // The calls that FUSE cannot carry, in their decoded form.
+    // MEMREADOOB, MEMREADOOB64: `start` holds the page and the offset within its OOB. Returns the
+    // bytes read.
+    [[nodiscard]] Result<std::size_t>
+    read_oob(std::uint64_t start_bytes, std::uint32_t length_bytes, std::span<std::byte> into);
+    // MEMWRITEOOB, MEMWRITEOOB64.
+    [[nodiscard]] Result<std::size_t> write_oob(std::uint64_t start_bytes,
+                                                std::span<const std::byte> from);
+    // MEMWRITE.
+    [[nodiscard]] Status write_request(const WriteRequest& request);
+    // MEMISLOCKED.
+    [[nodiscard]] Result<bool> is_locked(std::uint32_t start_bytes, std::uint32_t length_bytes);
+    // OTPSELECT, OTPGETREGIONCOUNT.
+    [[nodiscard]] Status otp_select(int mode);
+    [[nodiscard]] Result<std::uint32_t> otp_region_count();
+
+    // close(2): everything written back. fsync(2): and on stable storage. Errors once per open
+    // file.
+    [[nodiscard]] Status flush();
+    [[nodiscard]] Status fsync();
+
+private:
+    OpenFile(Device& device, Access access);
+
+    Device& device_;
+    const Access access_;
+    std::mutex mutex_; // guards cursor_ and mode_; held across a sync, never while replying
+    chip::ErrorCursor cursor_;
+    FileMode mode_ = FileMode::normal;
+};
+
+} // namespace mtdfuse::mtd
