@@ -1,0 +1,171 @@
+#include "speedtest_run.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "speedtest_works.hpp"
+
+namespace mtdfuse::tools {
+
+namespace {
+
+// One device with everything below it. Members are destroyed last to first: device before cache.
+struct Subject {
+    std::unique_ptr<cache::Cache> cache;
+    std::unique_ptr<chip::Chip> chip;
+    std::unique_ptr<mtd::Device> device;
+};
+
+Result<std::unique_ptr<storage::Backing>> make_nameless_file(const std::string& directory,
+                                                             std::uint64_t size_bytes) {
+    UniqueFd fd(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    if (!fd)
+        return fail_errno(fmt::format("cannot make a file in '{}'", directory));
+    if (::ftruncate(fd.get(), static_cast<off_t>(size_bytes)) != 0)
+        return fail_errno(
+            fmt::format("cannot make a file of {} bytes in '{}'", size_bytes, directory));
+    return storage::make_file_backing(std::move(fd), size_bytes, cache::kBasePageBytes);
+}
+
+Result<cache::Mapping*> make_mapping(cache::Cache& cache, const SpeedtestOptions& options) {
+    if (options.directory.empty())
+        return cache.map_anonymous(options.size_bytes);
+    auto backing = make_nameless_file(options.directory, options.size_bytes);
+    if (!backing)
+        return tl::make_unexpected(backing.error());
+    return cache.map(std::move(*backing));
+}
+
+Result<Subject> make_subject(const SpeedtestOptions& options, std::uint64_t folio_bytes, Log& log,
+                             Clock& clock) {
+    cache::Options cache_options;
+    cache_options.folio_bytes = folio_bytes;
+    auto cache = cache::Cache::create(cache_options, log, clock);
+    if (!cache)
+        return tl::make_unexpected(cache.error());
+    const auto mapping = make_mapping(**cache, options);
+    if (!mapping)
+        return tl::make_unexpected(mapping.error());
+    chip::Geometry geometry = chip::default_geometry(chip::Type::ram, options.size_bytes);
+    geometry.erasesize_bytes = kEraseBlockBytes;
+    const Status right = chip::check_geometry(geometry);
+    if (!right)
+        return tl::make_unexpected(right.error());
+    Subject subject{std::move(*cache), chip::make_ram(geometry, **mapping), nullptr};
+    subject.device = std::make_unique<mtd::Device>(*subject.chip, 0, "speedtest", false);
+    return subject;
+}
+
+std::vector<std::byte> random_bytes(std::uint64_t size_bytes, std::uint64_t seed) {
+    std::vector<std::byte> bytes(size_bytes);
+    Random random(seed);
+    for (std::byte& byte : bytes)
+        byte = static_cast<std::byte>(random.next() >> 56U);
+    return bytes;
+}
+
+double median(std::vector<double>& samples) {
+    const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+    std::nth_element(samples.begin(), middle, samples.end());
+    return *middle;
+}
+
+// Invariant: between passes all subjects and `ram_` hold the same bytes: `data_`, or 0xFF after an
+// erase. The writes of a round come first, each with bytes that the device does not hold.
+class Rounds {
+public:
+    Rounds(const SpeedtestOptions& options, std::vector<Subject>& subjects)
+        : options_(options), subjects_(subjects), data_(random_bytes(options.size_bytes, 1)),
+          other_data_(random_bytes(options.size_bytes, 2)),
+          erased_(options.size_bytes, std::byte{0xff}), ram_(options.size_bytes, std::byte{0xff}),
+          buffer_(kEraseBlockBytes), samples_(kWorks.size() * (subjects.size() + 1)) {
+        Random random(3);
+        for (std::uint64_t i = 0; i < options.size_bytes / kRandomReadBytes; ++i)
+            offsets_.push_back(random.below(options.size_bytes / kRandomReadBytes) *
+                               kRandomReadBytes);
+    }
+
+    // `timed` is false for the first round, which touches all memory for the first time.
+    Status run(bool timed) {
+        for (std::size_t w = 0; w < kWorks.size(); ++w) {
+            const Work& work = kWorks[w];
+            if (work.action == Action::write)
+                std::swap(data_, other_data_);
+            const Material material{data_, buffer_, offsets_};
+            const double limit = time_ms([&] { run_on_memory(work, ram_, material); });
+            if (timed)
+                samples(w, subjects_.size()).push_back(limit);
+            for (std::size_t s = 0; s < subjects_.size(); ++s) {
+                Status done;
+                mtd::Device& device = *subjects_[s].device;
+                const double taken = time_ms([&] { done = run_on_device(work, device, material); });
+                if (done)
+                    done = check_contents(device, work.action == Action::erase ? erased_ : data_,
+                                          buffer_);
+                if (!done)
+                    return fail(done.error().number,
+                                fmt::format("{} with folios of {}: {}", work.name,
+                                            options_.folio_bytes[s], done.error().context));
+                if (timed)
+                    samples(w, s).push_back(taken);
+            }
+        }
+        return {};
+    }
+
+    std::vector<Row> medians() {
+        std::vector<Row> rows;
+        for (std::size_t w = 0; w < kWorks.size(); ++w) {
+            const double limit = median(samples(w, subjects_.size()));
+            for (std::size_t s = 0; s < subjects_.size(); ++s)
+                rows.push_back(
+                    Row{kWorks[w].name, options_.folio_bytes[s], median(samples(w, s)), limit});
+        }
+        return rows;
+    }
+
+private:
+    template<class Body>
+    static double time_ms(Body body) {
+        const auto start = std::chrono::steady_clock::now();
+        body();
+        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+            .count();
+    }
+
+    std::vector<double>& samples(std::size_t work, std::size_t subject) {
+        return samples_[work * (subjects_.size() + 1) + subject];
+    }
+
+    const SpeedtestOptions& options_;
+    std::vector<Subject>& subjects_;
+    std::vector<std::byte> data_, other_data_, erased_, ram_, buffer_;
+    std::vector<std::uint64_t> offsets_;
+    std::vector<std::vector<double>> samples_;
+};
+
+} // namespace
+
+Result<std::vector<Row>> run_speedtest(const SpeedtestOptions& options, Log& log) {
+    SteadyClock clock;
+    std::vector<Subject> subjects;
+    for (const std::uint64_t folio_bytes : options.folio_bytes) {
+        auto subject = make_subject(options, folio_bytes, log, clock);
+        if (!subject)
+            return tl::make_unexpected(subject.error());
+        subjects.push_back(std::move(*subject));
+    }
+    Rounds rounds(options, subjects);
+    for (unsigned round = 0; round <= options.rounds; ++round) {
+        const Status done = rounds.run(round > 0);
+        if (!done)
+            return tl::make_unexpected(done.error());
+    }
+    return rounds.medians();
+}
+
+} // namespace mtdfuse::tools
