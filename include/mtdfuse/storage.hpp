@@ -40,7 +40,7 @@ public:
 [[nodiscard]] std::unique_ptr<Backing> make_file_backing(UniqueFd fd, std::uint64_t size_bytes,
                                                          std::uint64_t block_bytes);
 
-// Over memory, filled with `fill`. ENOMEM.
+// Over memory, filled with `fill`; what is never written costs no memory. EINVAL for 0 bytes, ENOMEM.
 [[nodiscard]] Result<std::unique_ptr<Backing>> make_memory_backing(std::uint64_t size_bytes,
                                                                    std::byte fill);
 
@@ -51,7 +51,7 @@ enum class Direction { read, write };
 // Histograms of the I/O that reached the backing: per direction, how often each order
 // (floor(log2(bytes))) of size and of alignment occurred. One vectored call counts as one I/O of
 // its whole length. Alignment of an I/O: the largest power of two that divides both its offset and
-// its length, (the lowest set bit of offset | length). Thread-safe.
+// its length (the lowest set bit of offset | length). A call without bytes is no I/O. Thread-safe.
 class IoHistogram {
 public:
     static constexpr std::size_t kOrders = 64;
