@@ -1,1 +1,0 @@
-#include <mtdfuse/daemon.hpp>
