@@ -40,7 +40,7 @@ public:
 [[nodiscard]] std::unique_ptr<Backing> make_file_backing(UniqueFd fd, std::uint64_t size_bytes,
                                                          std::uint64_t block_bytes);
 
-// Over memory, filled with `fill`; what is never written costs no memory. EINVAL for 0 bytes, ENOMEM.
+// Over memory, filled with `fill`; what is never written costs none. EINVAL for 0 bytes, ENOMEM.
 [[nodiscard]] Result<std::unique_ptr<Backing>> make_memory_backing(std::uint64_t size_bytes,
                                                                    std::byte fill);
 

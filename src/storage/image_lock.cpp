@@ -31,7 +31,7 @@ Status refuse_if_served(const MountTable& mounts, const std::string& path) {
     if (mount_point->empty())
         return {};
     return fail(EBUSY, fmt::format("'{}' is in use by the mtdfuse mounted at '{}': unmount that "
-                                   "first (fusermount3 -u {})",
+                                   "first (fusermount3 -u '{}')",
                                    path, *mount_point, *mount_point));
 }
 
