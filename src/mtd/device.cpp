@@ -1,0 +1,141 @@
+// One MTD device. Invariant: what reaches the chip lies inside the device and, for an erase, on the
+// block grid. No lock of its own: everything but the last error is set once.
+//
+// The order of the checks is that of Linux's mtdcore.c and mtdchar.c: a call with two faults must
+// answer as there.
+#include <mtdfuse/mtd.hpp>
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fmt/format.h>
+
+namespace mtdfuse::mtd {
+namespace {
+
+constexpr std::uint32_t kRamFlags = kFlagWriteable | kFlagBitWriteable | kFlagNoErase;
+
+// A driver's failure reaches a tool as EIO; a full disk below is the one other cause it can name.
+int chip_errno(int number) {
+    return number == ENOSPC ? ENOSPC : EIO;
+}
+
+tl::unexpected<Error> past_end(std::string_view what, std::uint64_t at_bytes,
+                               std::uint64_t length_bytes, std::uint64_t size_bytes) {
+    return fail(EINVAL, fmt::format("{} of {:#x} bytes at {:#x} is past the device's end at {:#x}",
+                                    what, length_bytes, at_bytes, size_bytes));
+}
+
+tl::unexpected<Error> read_only_device(std::string_view what) {
+    return fail(EROFS, fmt::format("{}: the device is read-only", what));
+}
+
+Status check_grid(const chip::Geometry& geometry, std::uint64_t at_bytes,
+                  std::uint64_t length_bytes) {
+    const std::uint64_t block = geometry.erasesize_bytes;
+    if (at_bytes % block != 0) {
+        return fail(EINVAL, fmt::format("an erase must start on a block boundary: {:#x} is inside "
+                                        "the block at {:#x} (erasesize {})",
+                                        at_bytes, at_bytes - at_bytes % block, format_size(block)));
+    }
+    if (length_bytes % block != 0) {
+        return fail(EINVAL,
+                    fmt::format("an erase must cover whole blocks: {} bytes are no multiple of "
+                                "erasesize {}",
+                                length_bytes, format_size(block)));
+    }
+    return {};
+}
+
+} // namespace
+
+Device::Device(chip::Chip& chip, unsigned index, std::string name, bool read_only)
+    : chip_(chip), index_(index), name_(std::move(name)), read_only_(read_only) {}
+
+std::uint32_t Device::flags() const {
+    return read_only_ ? kRamFlags & ~kFlagWriteable : kRamFlags;
+}
+
+Result<std::size_t> Device::read(std::uint64_t at_bytes, std::span<std::byte> into) {
+    const std::uint64_t size = geometry().size_bytes;
+    if (at_bytes >= size || into.empty()) {
+        return std::size_t{0};
+    }
+    const std::size_t length = std::min<std::uint64_t>(into.size(), size - at_bytes);
+    if (Status done = chip_.read(ByteOffset(at_bytes), into.first(length)); !done) {
+        return fail(EIO, fmt::format("read of {} bytes at {:#x}: {}", length, at_bytes,
+                                     done.error().context));
+    }
+    return length;
+}
+
+Result<std::size_t> Device::write(std::uint64_t at_bytes, std::span<const std::byte> from) {
+    const std::uint64_t size = geometry().size_bytes;
+    if (at_bytes >= size) {
+        return fail(ENOSPC, fmt::format("write of {} bytes at {:#x}: the device ends at {:#x}",
+                                        from.size(), at_bytes, size));
+    }
+    if (from.empty()) {
+        return std::size_t{0};
+    }
+    if (read_only_) {
+        return read_only_device("write");
+    }
+    const std::size_t length = std::min<std::uint64_t>(from.size(), size - at_bytes);
+    if (Status done = chip_.program(ByteOffset(at_bytes), from.first(length)); !done) {
+        return fail(
+            chip_errno(done.error().number),
+            fmt::format("write of {} bytes at {:#x}: {}", length, at_bytes, done.error().context));
+    }
+    return length;
+}
+
+Status Device::erase(std::uint64_t at_bytes, std::uint64_t length_bytes) {
+    const std::uint64_t size = geometry().size_bytes;
+    if (at_bytes >= size || length_bytes > size - at_bytes) {
+        return past_end("an erase", at_bytes, length_bytes, size);
+    }
+    if (read_only_) {
+        return read_only_device("erase");
+    }
+    if (length_bytes == 0) {
+        return {};
+    }
+    if (Status grid = check_grid(geometry(), at_bytes, length_bytes); !grid) {
+        return grid;
+    }
+    const std::uint64_t count = length_bytes / geometry().erasesize_bytes;
+    if (Status done = chip_.erase(geometry().block_of(ByteOffset(at_bytes)), count); !done) {
+        return fail(EIO, fmt::format("erase of {:#x} bytes at {:#x}: {}", length_bytes, at_bytes,
+                                     done.error().context));
+    }
+    return {};
+}
+
+Result<bool> Device::block_is_bad(std::uint64_t at_bytes) const {
+    if (at_bytes >= geometry().size_bytes) {
+        return past_end("a block", at_bytes, geometry().erasesize_bytes, geometry().size_bytes);
+    }
+    return false;
+}
+
+Status Device::mark_bad(std::uint64_t) {
+    return fail(EOPNOTSUPP, fmt::format("a {} device has no bad blocks to mark",
+                                        chip::type_name(geometry().type)));
+}
+
+Status Device::lock(std::uint64_t, std::uint64_t) {
+    return fail(EOPNOTSUPP,
+                fmt::format("a {} device has no locks", chip::type_name(geometry().type)));
+}
+
+Status Device::unlock(std::uint64_t at_bytes, std::uint64_t length_bytes) {
+    return lock(at_bytes, length_bytes);
+}
+
+Result<bool> Device::is_locked(std::uint64_t, std::uint64_t) const {
+    return fail(EOPNOTSUPP,
+                fmt::format("a {} device has no locks", chip::type_name(geometry().type)));
+}
+
+} // namespace mtdfuse::mtd
