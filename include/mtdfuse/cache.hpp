@@ -126,6 +126,7 @@ public:
 
 private:
     friend class Cache;
+    friend class Inspector; // the unit tests' view of locks, pins and reservations
     explicit Mapping(std::unique_ptr<class MappingState> state);
     std::unique_ptr<class MappingState> state_;
 };
@@ -155,7 +156,9 @@ public:
     void collect_metrics(std::vector<Metric>& into) const;
 
 private:
+    friend class Inspector;
     explicit Cache(std::unique_ptr<class CacheState> state);
+    [[nodiscard]] Result<Mapping*> add(Result<std::unique_ptr<class MappingState>> made);
     std::unique_ptr<class CacheState> state_;
 };
 

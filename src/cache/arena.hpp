@@ -1,0 +1,37 @@
+// The memory of a mapping: a sparse memfd as large as the device, arena offset = device offset.
+//
+// Invariant: memory is allocated only where somebody touched it and nobody punched it since. The
+// arena does not know which folios are valid; FolioTable does.
+#pragma once
+
+#include <span>
+
+#include <mtdfuse/base.hpp>
+
+#include "memory_map.hpp"
+
+namespace mtdfuse::cache {
+
+class Arena {
+public:
+    // `size_bytes` is rounded up to whole folios. errno of the failing call.
+    [[nodiscard]] static Result<Arena> create(std::uint64_t size_bytes, std::uint64_t folio_bytes);
+
+    [[nodiscard]] std::span<std::byte> bytes(ByteOffset at, std::uint64_t length_bytes) {
+        return {map_.data() + at.value, length_bytes};
+    }
+
+    // Gives the memory of a range of whole base pages back; it reads as zeroes after.
+    [[nodiscard]] Status punch(ByteOffset at, std::uint64_t length_bytes);
+
+    // What the kernel holds for it (st_blocks).
+    [[nodiscard]] Result<std::uint64_t> allocated_bytes() const;
+
+private:
+    Arena(UniqueFd fd, MemoryMap map) : fd_(std::move(fd)), map_(std::move(map)) {}
+
+    UniqueFd fd_;
+    MemoryMap map_;
+};
+
+} // namespace mtdfuse::cache
