@@ -1,1 +1,0 @@
-#include <mtdfuse/fuse.hpp>
