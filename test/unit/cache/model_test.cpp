@@ -1,0 +1,189 @@
+// Random operations against a plain array of bytes. MTDFUSE_TEST_SEED repeats a run,
+// MTDFUSE_TEST_OPERATIONS sets how many operations each combination does.
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "fake_backing.hpp"
+#include "inspector.hpp"
+
+namespace mtdfuse::cache {
+
+namespace {
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+    const char* text = std::getenv(name); // NOLINT(concurrency-mt-unsafe): before any thread
+    return text == nullptr ? otherwise : parse_size(text).value();
+}
+
+constexpr std::uint64_t kStripe = 512;
+
+// One thread's bytes: stripe i of the device where i % threads == its number. A single thread owns
+// everything, and takes ranges of any length.
+class Worker {
+public:
+    Worker(Mapping& mapping, std::vector<std::byte>& model, std::uint64_t seed, unsigned number,
+           unsigned threads)
+        : mapping_(mapping), model_(model), random_(seed + number), number_(number),
+          threads_(threads) {}
+
+    void run(std::uint64_t operations) {
+        for (std::uint64_t i = 0; i < operations && failure_.empty(); ++i)
+            step();
+    }
+    [[nodiscard]] const std::string& failure() const { return failure_; }
+
+private:
+    struct Range {
+        std::uint64_t at, length;
+    };
+
+    Range pick() {
+        const std::uint64_t size = model_.size();
+        if (threads_ == 1) {
+            const std::uint64_t at = random_.below(size);
+            const std::uint64_t limit = random_.below(8) == 0 ? size - at : 3000;
+            return {at, 1 + random_.below(std::min(size - at, limit))};
+        }
+        const std::uint64_t stripes = size / kStripe / threads_;
+        const std::uint64_t stripe = random_.below(stripes) * threads_ + number_;
+        const std::uint64_t offset = random_.below(kStripe);
+        return {stripe * kStripe + offset, 1 + random_.below(kStripe - offset)};
+    }
+
+    void step() {
+        const Range range = pick();
+        switch (random_.below(16)) {
+        case 0:
+            expect(mapping_.sync(Durability::written_back, cursor_), "sync");
+            return;
+        case 1:
+            mapping_.drop();
+            return;
+        case 2:
+        case 3:
+            expect(mapping_.fill_ff(ByteOffset(range.at), range.length), "fill_ff");
+            std::fill_n(model_.begin() + static_cast<std::ptrdiff_t>(range.at), range.length,
+                        std::byte{0xff});
+            return;
+        case 4:
+            check_pinned(range);
+            return;
+        case 5:
+        case 6:
+        case 7:
+        case 8:
+        case 9:
+            do_write(range, random_.below(2) == 0 ? Combine::replace : Combine::and_bits);
+            return;
+        default:
+            check_read(range);
+        }
+    }
+
+    void do_write(Range range, Combine combine) {
+        std::vector<std::byte> bytes(range.length);
+        // Few values, so that the same bytes are written again now and then.
+        const auto value = static_cast<std::byte>(random_.next() % 4 * 0x35);
+        for (std::byte& byte : bytes)
+            byte = range.length < 100 ? static_cast<std::byte>(random_.next()) : value;
+        expect(mapping_.write(ByteOffset(range.at), bytes, combine), "write");
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            std::byte& old = model_[range.at + i];
+            old = combine == Combine::replace ? bytes[i] : old & bytes[i];
+        }
+    }
+
+    void check_read(Range range) {
+        std::vector<std::byte> bytes(range.length);
+        expect(mapping_.read(ByteOffset(range.at), bytes), "read");
+        compare(range.at, bytes, "read");
+    }
+
+    void check_pinned(Range range) {
+        const auto pinned = mapping_.pin(ByteOffset(range.at), range.length);
+        if (pinned)
+            compare(range.at, pinned->bytes(), "pin");
+        else if (pinned.error().number != ENOMEM || threads_ == 1)
+            failure_ = "pin: " + pinned.error().context;
+    }
+
+    void expect(const Status& status, const char* what) {
+        if (!status)
+            failure_ = std::string(what) + ": " + status.error().context;
+    }
+
+    void compare(std::uint64_t at, std::span<const std::byte> bytes, const char* what) {
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            // A pin may cover stripes of others.
+            const bool mine = threads_ == 1 || (at + i) / kStripe % threads_ == number_;
+            if (mine && bytes[i] != model_[at + i]) {
+                failure_ = std::string(what) + ": wrong byte at " + std::to_string(at + i);
+                return;
+            }
+        }
+    }
+
+    Mapping& mapping_;
+    std::vector<std::byte>& model_;
+    Random random_;
+    const unsigned number_;
+    const unsigned threads_;
+    ErrorCursor cursor_;
+    std::string failure_;
+};
+
+} // namespace
+
+TEST_CASE("random operations agree with an array of bytes") {
+    const std::uint64_t seed = from_environment(
+        "MTDFUSE_TEST_SEED",
+        static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
+    const std::uint64_t operations = from_environment("MTDFUSE_TEST_OPERATIONS", 6000);
+    const std::uint64_t folio_bytes = GENERATE(4096, 16384, 65536, 2 * 1024 * 1024);
+    const std::uint64_t folios = GENERATE(8, 1);
+    const unsigned threads = GENERATE(1, 4);
+    INFO("MTDFUSE_TEST_SEED=" << seed << " folio " << folio_bytes << " cache of " << folios
+                              << " folios, threads " << threads);
+    NullLog log;
+    SteadyClock clock;
+    Options options;
+    options.folio_bytes = folio_bytes;
+    options.capacity_bytes = folios * folio_bytes;
+    options.dirty_expire = std::chrono::milliseconds(10); // the flusher takes part
+    const auto cache = Cache::create(options, log, clock).value();
+    auto made = std::make_unique<test::FakeBacking>(20 * folio_bytes + 5 * kStripe);
+    test::FakeBacking& backing = *made;
+    Mapping& mapping = *cache->map(std::move(made)).value();
+    std::vector<std::byte> model = backing.bytes();
+
+    // A large folio costs as much as many small ones.
+    const std::uint64_t each = std::max<std::uint64_t>(
+        operations / threads / std::max<std::uint64_t>(1, folio_bytes / 4096 / 4), 50);
+    std::vector<std::unique_ptr<Worker>> workers;
+    for (unsigned t = 0; t < threads; ++t)
+        workers.push_back(std::make_unique<Worker>(mapping, model, seed, t, threads));
+    std::vector<std::thread> running;
+    for (auto& worker : workers)
+        running.emplace_back([&worker, each] { worker->run(each); });
+    for (std::thread& thread : running)
+        thread.join();
+    for (const auto& worker : workers)
+        CHECK(worker->failure() == "");
+
+    ErrorCursor cursor = mapping.error_cursor();
+    REQUIRE(mapping.sync(Durability::written_back, cursor));
+    CHECK(mapping.dirty_bytes() == 0);
+    CHECK(Inspector::leaks(*cache) == "");
+    CHECK((backing.bytes() == model)); // in parentheses: nobody reads 40 MiB of bytes
+    const CacheCounters& counters = Inspector::state(*cache).counters;
+    CHECK(counters.hits.value() > 0);
+    CHECK(counters.misses.value() > 0);
+    CHECK(counters.evictions.value() > 0);
+    CHECK(counters.writebacks.value() > 0);
+    CHECK(counters.writeback_errors.value() == 0);
+}
+
+} // namespace mtdfuse::cache
