@@ -1,6 +1,7 @@
 #include "support.hpp"
 
 #include "file_backing.hpp"
+#include "range.hpp"
 
 #include <algorithm>
 #include <array>
@@ -117,6 +118,13 @@ TEST_CASE("file: a range past the end is EINVAL, however the sum overflows, and 
     }
     CHECK(error_of(backing->write_vector_at(ByteOffset(7), twice)).number == EINVAL);
     CHECK(read_file(path) == "0123456789");
+}
+
+TEST_CASE("range: no length is so large that the sum wraps to a valid end") {
+    CHECK(error_of(check_range(ByteOffset(5), UINT64_MAX, 10)).number == EINVAL);
+    CHECK(error_of(check_range(ByteOffset(5), UINT64_MAX - 4, 10)).number == EINVAL);
+    CHECK(check_range(ByteOffset(5), 5, 10));
+    CHECK(check_range(ByteOffset(0), UINT64_MAX, UINT64_MAX));
 }
 
 TEST_CASE("file: short reads and EINTR are continued") {
