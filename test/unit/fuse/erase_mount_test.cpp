@@ -67,7 +67,7 @@ TEST_CASE("every write to a control file is one command") {
     REQUIRE(write(fd.get(), "block 1\n", 8) == 8);
     REQUIRE(write(fd.get(), "block 3\n", 8) == 8);
     REQUIRE(pwrite(fd.get(), "block 5", 7, 123456) == 7);
-    CHECK(mounted.chip.erases == std::vector<std::uint64_t>{1, 3, 5});
+    CHECK(mounted.chip.erases() == std::vector<std::uint64_t>{1, 3, 5});
 }
 
 TEST_CASE("a refused command is an errno, told once, and changes nothing") {
@@ -80,7 +80,7 @@ TEST_CASE("a refused command is an errno, told once, and changes nothing") {
                  std::string(5000, ' '), std::string(600 * 1024, ' '), std::string("block 99999"));
     CHECK(command(mounted, text) == -1);
     CHECK(errno == EINVAL);
-    CHECK(mounted.chip.erases.empty());
+    CHECK(mounted.chip.erases().empty());
     CHECK(mounted.log.lines().size() == 1);
     CHECK_FALSE(mounted.device.last_error().text().empty());
 }

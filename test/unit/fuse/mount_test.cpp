@@ -151,7 +151,7 @@ TEST_CASE("ioctls: a positive answer passes, unknown ones and other files are EN
     constexpr unsigned long kMemIsLocked = 0x80084d17;
     std::uint32_t range[] = {Mounted::kBlockBytes, 2 * Mounted::kBlockBytes};
     CHECK(ioctl(node.get(), kMemErase, range) == 0);
-    CHECK(mounted.chip.erases == std::vector<std::uint64_t>{1, 2});
+    CHECK(mounted.chip.erases() == std::vector<std::uint64_t>{1, 2});
     CHECK(mounted.metric("invalidations_total") == 1);
     CHECK(error_of([&] { return ioctl(node.get(), 0x40084dff, range); }) == ENOTTY);
     CHECK(error_of([&] { return ioctl(node.get(), kMemIsLocked, range); }) == EOPNOTSUPP);
@@ -186,10 +186,8 @@ TEST_CASE("an errno that FUSE cannot carry does not hang the caller") {
     Mounted mounted;
     const UniqueFd fd = mounted.open("mtd0", O_RDWR);
     char byte = 0;
-    const auto [chip_errno, seen] = GENERATE(table<int, int>({{524, EOPNOTSUPP}, {600, EIO}}));
-    mounted.chip.next_errno = chip_errno;
-    const int number = error_of([&] { return pread(fd.get(), &byte, 1, 0); });
-    CHECK(number == seen);
+    mounted.chip.next_errno = GENERATE(512, 524, 1000);
+    CHECK(error_of([&] { return pread(fd.get(), &byte, 1, 0); }) == EIO);
 }
 
 TEST_CASE("stop ends serve with files open and without traffic") {

@@ -31,7 +31,7 @@ TEST_CASE("a write from an unaligned buffer is cut at multiples of 512 KiB only"
     const UniqueFd fd = mounted.open("mtd0", O_RDWR);
     REQUIRE(pwrite(fd.get(), unaligned, length, 0) == static_cast<ssize_t>(length));
     std::uint64_t end = 0;
-    for (const auto& call : mounted.chip.programs) {
+    for (const auto& call : mounted.chip.programs()) {
         CHECK(call.at_bytes == end);
         CHECK(call.length_bytes == 512 * 1024);
         end += call.length_bytes;
@@ -64,7 +64,7 @@ TEST_CASE("O_APPEND arrives at the end of the device, also after a truncating op
     const UniqueFd fd = mounted.open("mtd0", O_WRONLY | O_APPEND);
     CHECK(write(fd.get(), "x", 1) == -1);
     CHECK(errno == ENOSPC);
-    CHECK(mounted.chip.programs.empty());
+    CHECK(mounted.chip.programs().empty());
 }
 
 TEST_CASE("truncation changes nothing, and the size stays the device's") {
@@ -81,8 +81,8 @@ TEST_CASE("truncation changes nothing, and the size stays the device's") {
     CHECK(truncate(mounted.path("mtd0").c_str(), 100) == 0);
     REQUIRE(fstat(fd.get(), &attributes) == 0);
     CHECK(attributes.st_size == static_cast<off_t>(Mounted::kSizeBytes));
-    CHECK(mounted.chip.programs.empty());
-    CHECK(mounted.chip.erases.empty());
+    CHECK(mounted.chip.programs().empty());
+    CHECK(mounted.chip.erases().empty());
 }
 
 TEST_CASE("close of a writer writes back, close of a reader does nothing") {

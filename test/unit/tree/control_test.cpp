@@ -41,7 +41,7 @@ TEST_CASE("a write to erase erases, and says whose bytes changed") {
     const auto stored = fixture.store("ctl/mtd0/erase", "block 2 3\n");
     REQUIRE(stored);
     CHECK(stored->changed_flash == &fixture.device);
-    CHECK(fixture.chip.erases == std::vector<std::uint64_t>{2, 3, 4});
+    CHECK(fixture.chip.erases() == std::vector<std::uint64_t>{2, 3, 4});
     CHECK(fixture.show("ctl/mtd0/last_error").empty());
     CHECK(fixture.log.lines().empty());
 }
@@ -49,9 +49,9 @@ TEST_CASE("a write to erase erases, and says whose bytes changed") {
 TEST_CASE("all and all skip-bad erase every block") {
     Fixture fixture;
     REQUIRE(fixture.store("ctl/mtd0/erase", "all"));
-    CHECK(fixture.chip.erases.size() == 16);
+    CHECK(fixture.chip.erases().size() == 16);
     REQUIRE(fixture.store("ctl/mtd0/erase", "all skip-bad"));
-    CHECK(fixture.chip.erases.size() == 32);
+    CHECK(fixture.chip.erases().size() == 32);
 }
 
 TEST_CASE("a refused erase changes nothing, is logged once and kept in last_error") {
@@ -62,7 +62,7 @@ TEST_CASE("a refused erase changes nothing, is logged once and kept in last_erro
     const auto stored = fixture.store("ctl/mtd0/erase", text);
     REQUIRE_FALSE(stored);
     CHECK(stored.error().number == EINVAL);
-    CHECK(fixture.chip.erases.empty());
+    CHECK(fixture.chip.erases().empty());
     CHECK(fixture.show("ctl/mtd0/last_error") == stored.error().context + '\n');
     const auto lines = fixture.log.lines();
     REQUIRE(lines.size() == 1);
@@ -75,7 +75,7 @@ TEST_CASE("a command longer than a page is refused") {
     const auto stored = fixture.store("ctl/mtd0/erase", "all" + std::string(4094, ' '));
     REQUIRE_FALSE(stored);
     CHECK(stored.error().number == EINVAL);
-    CHECK(fixture.chip.erases.empty());
+    CHECK(fixture.chip.erases().empty());
     CHECK(fixture.store("ctl/mtd0/erase", "all" + std::string(4093, ' ')));
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("an erase that meets a failing block stops there with EIO") {
     const auto stored = fixture.store("ctl/mtd0/erase", text);
     REQUIRE_FALSE(stored);
     CHECK(stored.error().number == EIO);
-    CHECK(fixture.chip.erases == std::vector<std::uint64_t>{0, 1, 2});
+    CHECK(fixture.chip.erases() == std::vector<std::uint64_t>{0, 1, 2});
 }
 
 TEST_CASE("nothing of a read-only device is erased") {
@@ -95,7 +95,7 @@ TEST_CASE("nothing of a read-only device is erased") {
     REQUIRE_FALSE(stored);
     CHECK(stored.error().number == EROFS);
     CHECK_THAT(stored.error().context, Catch::Contains("read-only"));
-    CHECK(fixture.chip.erases.empty());
+    CHECK(fixture.chip.erases().empty());
 }
 
 TEST_CASE("sync and drop_caches put everything on stable storage, whatever is written") {

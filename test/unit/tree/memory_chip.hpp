@@ -1,9 +1,11 @@
 // A chip over a vector, for the rooms above chip: it records the calls and fails where it is told
-// to. Not thread-safe but for reads, programs and erases, which a mutex orders.
+// to. Thread-safe: the mutex guards the bytes and the records.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <stdexcept>
 
 #include <mtdfuse/chip.hpp>
 
@@ -31,7 +33,7 @@ public:
 
     [[nodiscard]] Status program(ByteOffset at, std::span<const std::byte> from) override {
         const std::lock_guard lock(mutex_);
-        programs.push_back({at.value, from.size()});
+        programs_.push_back({at.value, from.size()});
         std::copy(from.begin(), from.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(at.value));
         return answer();
     }
@@ -43,7 +45,7 @@ public:
             if (block == fail_at_block) {
                 return fail(EIO, "block failed");
             }
-            erases.push_back(block);
+            erases_.push_back(block);
             const auto begin =
                 bytes_.begin() + static_cast<std::ptrdiff_t>(block * geometry_.erasesize_bytes);
             std::fill_n(begin, geometry_.erasesize_bytes, std::byte{0xff});
@@ -59,15 +61,22 @@ public:
     [[nodiscard]] chip::ErrorCursor error_cursor() override { return {}; }
     void drop_caches() override { ++drops; }
     void collect_metrics(std::vector<Metric>& into) const override {
-        into.push_back({"erases_total", "Blocks erased.", MetricKind::counter, erases.size()});
+        into.push_back({"erases_total", "Blocks erased.", MetricKind::counter, erases().size()});
     }
 
-    std::vector<Call> programs;
-    std::vector<std::uint64_t> erases;
-    std::uint64_t fail_at_block = UINT64_MAX;
-    int stable_syncs = 0, write_backs = 0, drops = 0;
-    int next_errno = 0;      // every call fails with it
-    bool throw_next = false; // every call throws
+    [[nodiscard]] std::vector<Call> programs() const {
+        const std::lock_guard lock(mutex_);
+        return programs_;
+    }
+    [[nodiscard]] std::vector<std::uint64_t> erases() const {
+        const std::lock_guard lock(mutex_);
+        return erases_;
+    }
+
+    std::atomic<std::uint64_t> fail_at_block{UINT64_MAX};
+    std::atomic<int> stable_syncs{0}, write_backs{0}, drops{0};
+    std::atomic<int> next_errno{0};      // where not 0, every call fails with it
+    std::atomic<bool> throw_next{false}; // every call throws
 
 private:
     Status answer() const {
@@ -78,8 +87,10 @@ private:
     }
 
     const chip::Geometry geometry_;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::vector<std::byte> bytes_;
+    std::vector<Call> programs_;
+    std::vector<std::uint64_t> erases_;
 };
 
 // Keeps the lines, for tests that ask what was logged.
