@@ -46,7 +46,7 @@ for size in '' 0x 64X 64k! -1 1.5K 64KB ' 64K' 99999999999999999999 K; do
     usage "--folio-size" "--folio-size=$size" "$image" "$mnt"
 done
 usage '--type.*nor.*ram' --type nor "$image" "$mnt"
-usage '--type.*ram' -o type=rubbish "$image" "$mnt"
+usage 'type.*ram' -o type=rubbish "$image" "$mnt"
 usage '--cache.*writeback.*writethrough' --cache sometimes "$image" "$mnt"
 usage '--folio-size.*(4K|4096)' --folio-size 2K "$image" "$mnt"
 usage '--folio-size.*2M' --folio-size 4M "$image" "$mnt"
