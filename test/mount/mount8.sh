@@ -2,8 +2,8 @@
 # mount(8): -t fuse.mtdfuse with options as words, and a line of fstab.
 source "$(dirname "$0")/lib.sh"
 requires mount.fuse3
-requires_root
 requires_fuse
+with_programs_installed
 
 make_image "$work/flash" $((1 << 20))
 check() { # WHAT

@@ -3,8 +3,8 @@
 # scripts are run by demo.sh and by whoever runs this test.
 source "$(dirname "$0")/lib.sh"
 requires mtd_debug flashcp mkfs.ext4 mount.fuse3
-requires_root
 requires_fuse
+with_programs_installed
 requires_loop
 
 readme=$source_dir/README.md
