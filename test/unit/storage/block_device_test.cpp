@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 using namespace mtdfuse;
@@ -164,6 +165,18 @@ TEST_CASE_METHOD(Fixture, "device: one in other use is refused, with --force too
     REQUIRE(user);
     surroundings.exclusive_wait = std::chrono::milliseconds(50);
     check_error(error_of(open({.force = true})), EBUSY, {device->path(), "in use", "lsblk"});
+    SECTION("the device number names a mount whose source is spelled otherwise") {
+        struct stat about {};
+        REQUIRE(::stat(device->path().c_str(), &about) == 0);
+        surroundings.mounts = [&] {
+            return std::vector<MountEntry>{{.source = "/dev/disk/by-label/data",
+                                            .mount_point = "/data",
+                                            .fs_type = "ext4",
+                                            .device_major = major(about.st_rdev),
+                                            .device_minor = minor(about.st_rdev)}};
+        };
+        check_error(error_of(open()), EBUSY, {device->path(), "mounted at '/data'"});
+    }
     SECTION("the source names a mount whose device number differs") {
         surroundings.mounts = [&] {
             return std::vector<MountEntry>{
