@@ -55,6 +55,6 @@ expect_status 0 fsck.ext4 -f -n "$work/flash"
 
 # The same two on the node itself: a fixed size, no file system between.
 mount_device "$work/flash" "$mnt"
-expect_status 0 fio --name=node --filename="$mnt/mtd0" --size=$fio_bytes --rw=randwrite --bsrange=1-64k \
+expect_status 0 fio --name=node --filename="$mnt/mtd0" --size=$fio_bytes --rw=randwrite --bsrange=512-64k \
     --bs_unaligned --verify=crc32c --randseed="$seed" --ioengine=psync --output="$work/fio.out"
 expect_match 'fio on the node found no error' 'err= 0' "$(cat "$work/fio.out")"

@@ -33,14 +33,25 @@ mounts_below_work() {
     awk -v prefix="$work/" 'index($5, prefix) == 1 { print $5 }' /proc/self/mountinfo | tac
 }
 
-end_process() {
-    kill -0 "$1" 2>/dev/null || return 0
-    kill -TERM "$1" 2>/dev/null || return 0
-    for _ in $(seq 50); do
-        kill -0 "$1" 2>/dev/null || return 0
+# A process that has ended but is not yet reaped by whoever must is not alive.
+alive() {
+    grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null
+}
+
+# ended_within TENTHS PID
+ended_within() {
+    local _
+    for _ in $(seq "$1"); do
+        alive "$2" || return 0
         sleep 0.1
     done
-    kill -KILL "$1" 2>/dev/null || true
+    return 1
+}
+
+end_process() {
+    alive "$1" || return 0
+    kill -TERM "$1" 2>/dev/null || return 0
+    ended_within 50 "$1" || kill -KILL "$1" 2>/dev/null || true
 }
 
 # An address or thread sanitizer writes its report to the file that lib.sh named: a test whose
@@ -68,8 +79,7 @@ finish() {
     for where in $(mounts_below_work); do umount -l "$where"; done
     for pid in "${pids[@]}"; do end_process "$pid"; done
     for pid in "${daemon_pids[@]}"; do
-        for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
-        end_process "$pid"
+        ended_within 100 "$pid" || end_process "$pid"
     done
     if sanitizer_reports; then status=1; fi
     if [ "$status" -ne 0 ] && [ "$status" -ne 77 ] && [ -s "$work/daemon.log" ]; then
@@ -191,11 +201,7 @@ umount_fuse() {
 }
 
 wait_for_end() {
-    for _ in $(seq 300); do
-        kill -0 "$1" 2>/dev/null || return 0
-        sleep 0.1
-    done
-    fail "process $1 did not end within 30 s"
+    ended_within 300 "$1" || fail "process $1 did not end within 30 s"
 }
 
 # attach_loop FILE [losetup options]: sets $loop.
