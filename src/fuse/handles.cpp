@@ -1,5 +1,7 @@
 #include "handles.hpp"
 
+#include <bit>
+
 namespace mtdfuse::fuse {
 
 std::uint64_t Handles::add(std::unique_ptr<Handle> handle) {
@@ -19,7 +21,7 @@ void Handles::remove(std::uint64_t number) {
 }
 
 Handle& Handles::find(std::uint64_t number) {
-    return *reinterpret_cast<Handle*>(static_cast<std::uintptr_t>(number));
+    return *std::bit_cast<Handle*>(static_cast<std::uintptr_t>(number));
 }
 
 std::size_t Handles::count() const {
