@@ -13,7 +13,7 @@
 
 #include <mtdfuse/fuse.hpp>
 
-#include "../tree/memory_chip.hpp"
+#include "memory_chip.hpp"
 
 namespace mtdfuse::fuse {
 

@@ -6,7 +6,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "../tree/memory_chip.hpp"
+#include "memory_chip.hpp"
 
 namespace mtdfuse::fuse {
 
