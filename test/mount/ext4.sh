@@ -45,7 +45,7 @@ expect_equal 'the files after a new mount' "$written" \
 
 expect_status 0 "$test_dir/tools/fsx" --ops $operations --seed "$seed" "$work/fs/fsx"
 expect_status 0 fio --name=verify --filename="$work/fs/fio" --size=$fio_bytes --rw=randwrite \
-    --bsrange=512-64k --bs_unaligned --verify=crc32c --randseed="$seed" --ioengine=psync --output="$work/fio.out"
+    --bsrange=512-64k --bs_unaligned --verify=crc32c --randseed="$seed" --ioengine=psync --verify_state_save=0 --output="$work/fio.out"
 expect_match 'fio found no error' 'err= 0' "$(cat "$work/fio.out")"
 expect_status 0 umount "$work/fs"
 expect_status 0 fsck.ext4 -f -n "$loop"
@@ -56,5 +56,5 @@ expect_status 0 fsck.ext4 -f -n "$work/flash"
 # The same two on the node itself: a fixed size, no file system between.
 mount_device "$work/flash" "$mnt"
 expect_status 0 fio --name=node --filename="$mnt/mtd0" --size=$fio_bytes --rw=randwrite --bsrange=512-64k \
-    --bs_unaligned --verify=crc32c --randseed="$seed" --ioengine=psync --output="$work/fio.out"
+    --bs_unaligned --verify=crc32c --randseed="$seed" --ioengine=psync --verify_state_save=0 --output="$work/fio.out"
 expect_match 'fio on the node found no error' 'err= 0' "$(cat "$work/fio.out")"

@@ -35,7 +35,7 @@ mounts_below_work() {
 
 # A process that has ended but is not yet reaped by whoever must is not alive.
 alive() {
-    grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null
+    grep -qE '^State:[[:space:]]+[^ZX[:space:]]' "/proc/$1/status" 2>/dev/null
 }
 
 # ended_within TENTHS PID
