@@ -28,7 +28,7 @@ Reply::~Reply() {
 }
 
 void Reply::error(int number) {
-    if (const fuse_req_t request = take()) {
+    if (fuse_req* const request = take()) {
         if (number != 0) {
             counters_.refused.add();
         }
@@ -42,49 +42,49 @@ void Reply::refuse(const Error& refusal, mtd::Device* device) {
 }
 
 void Reply::bytes(std::span<const std::byte> bytes) {
-    if (const fuse_req_t request = take()) {
+    if (fuse_req* const request = take()) {
         fuse_reply_buf(request, as_chars(bytes), bytes.size());
     }
 }
 
 void Reply::written(std::size_t length_bytes) {
-    if (const fuse_req_t request = take()) {
+    if (fuse_req* const request = take()) {
         fuse_reply_write(request, length_bytes);
     }
 }
 
 void Reply::ioctl(int value, std::span<const std::byte> out) {
-    if (const fuse_req_t request = take()) {
+    if (fuse_req* const request = take()) {
         fuse_reply_ioctl(request, value, out.data(), out.size());
     }
 }
 
 void Reply::entry(const fuse_entry_param& entry) {
-    if (const fuse_req_t request = take()) {
+    if (fuse_req* const request = take()) {
         fuse_reply_entry(request, &entry);
     }
 }
 
 void Reply::attributes(const struct stat& attributes, double timeout_seconds) {
-    if (const fuse_req_t request = take()) {
+    if (fuse_req* const request = take()) {
         fuse_reply_attr(request, &attributes, timeout_seconds);
     }
 }
 
 void Reply::link_target(const std::string& target) {
-    if (const fuse_req_t request = take()) {
+    if (fuse_req* const request = take()) {
         fuse_reply_readlink(request, target.c_str());
     }
 }
 
 void Reply::statistics(const struct statvfs& statistics) {
-    if (const fuse_req_t request = take()) {
+    if (fuse_req* const request = take()) {
         fuse_reply_statfs(request, &statistics);
     }
 }
 
 bool Reply::opened(const fuse_file_info& info) {
-    const fuse_req_t request = take();
+    fuse_req* const request = take();
     return request && fuse_reply_open(request, &info) == 0;
 }
 
