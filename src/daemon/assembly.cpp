@@ -94,10 +94,10 @@ Result<std::unique_ptr<Assembly>> Assembly::build(const Options& options, Log& l
     cache_options.folio_bytes = options.folio_bytes;
     cache_options.capacity_bytes = choose_cache_bytes(options, geometry->size_bytes);
     cache_options.policy = options.policy;
-    auto cache = cache::Cache::create(cache_options, log, made->clock);
-    if (!cache)
-        return tl::make_unexpected(cache.error());
-    made->cache = std::move(*cache);
+    auto folios = cache::Cache::create(cache_options, log, made->clock);
+    if (!folios)
+        return tl::make_unexpected(folios.error());
+    made->cache = std::move(*folios);
     const auto data = image.backing
                           ? made->cache->map(storage::record_io(std::move(image.backing), made->io))
                           : made->cache->map_anonymous(geometry->size_bytes);

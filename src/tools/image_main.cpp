@@ -32,7 +32,8 @@ public:
         if (!shown_ || percent == drawn_)
             return;
         drawn_ = percent;
-        terminal_ << fmt::format("\r[{:<{}}] {:3}%", std::string(percent * kWidth / 100U, '#'),
+        terminal_ << fmt::format("\r[{:<{}}] {:3}%",
+                                 std::string(static_cast<unsigned>(percent) * kWidth / 100U, '#'),
                                  kWidth, percent)
                   << std::flush;
     }

@@ -54,14 +54,15 @@ TEST_CASE("without options the defaults of the manual hold") {
 }
 
 TEST_CASE("every option is understood as option, joined and as mount word") {
-    const auto [name, value] = GENERATE(table<std::string, std::string>({{"type", "ram"},
-                                                                         {"erasesize", "64K"},
-                                                                         {"size", "1M"},
-                                                                         {"name", "boot"},
-                                                                         {"folio-size", "4K"},
-                                                                         {"cache-size", "2M"},
-                                                                         {"cache", "writethrough"},
-                                                                         {"log", "/tmp/l"}}));
+    const auto row = GENERATE(table<std::string, std::string>({{"type", "ram"},
+                                                               {"erasesize", "64K"},
+                                                               {"size", "1M"},
+                                                               {"name", "boot"},
+                                                               {"folio-size", "4K"},
+                                                               {"cache-size", "2M"},
+                                                               {"cache", "writethrough"},
+                                                               {"log", "/tmp/l"}}));
+    const std::string name = std::get<0>(row), value = std::get<1>(row);
     const auto words =
         GENERATE_COPY(Words{"--" + name, value}, Words{"--" + name + "=" + value},
                       Words{"-o", name + "=" + value}, Words{"-orw," + name + "=" + value});
