@@ -14,7 +14,7 @@ namespace mtdfuse::replay {
 namespace {
 
 // Small, so that a replay also drops, rereads and writes back.
-constexpr std::uint64_t kCacheBytes = 1024 * 1024;
+constexpr std::uint64_t kCacheBytes = 1U << 20U;
 
 template<class T>
 Outcome outcome(const Result<T>& result) {

@@ -23,8 +23,8 @@ namespace {
 using mtdfuse::Random;
 using mtdfuse::UniqueFd;
 
-constexpr std::uint64_t kDefaultSizeBytes = 256 * 1024;
-constexpr std::uint64_t kMaxTransferBytes = 64 * 1024;
+constexpr std::uint64_t kDefaultSizeBytes = 256U << 10U;
+constexpr std::uint64_t kMaxTransferBytes = 64U << 10U;
 constexpr std::size_t kLogTail = 50;
 
 constexpr const char* kHelp = R"(usage: fsx --ops N [--seed S] [--size BYTES] [--self-test] FILE
