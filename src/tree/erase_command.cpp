@@ -78,7 +78,7 @@ Status erase_good_blocks(mtd::Device& device) {
         if (*bad) {
             continue;
         }
-        if (const Status erased = device.erase(at, geometry.erasesize_bytes); !erased) {
+        if (Status erased = device.erase(at, geometry.erasesize_bytes); !erased) {
             return erased;
         }
     }
