@@ -23,7 +23,7 @@ struct Options {
     std::optional<std::uint64_t> size_bytes;
     std::optional<std::string> name;
     bool read_only = false;
-    std::uint64_t folio_bytes = 64 * 1024;
+    std::uint64_t folio_bytes = 64 * kKiB;
     std::optional<std::uint64_t> cache_bytes;
     cache::Policy policy = cache::Policy::writeback;
     bool force = false;

@@ -11,7 +11,7 @@ namespace mtdfuse::daemon {
 
 namespace {
 
-constexpr std::uint64_t kMostCacheBytes = 256 * 1024 * 1024;
+constexpr std::uint64_t kMostCacheBytes = 256 * kMiB;
 constexpr std::string_view kNone = "none";
 
 // An image whose length fits no erase block: what would fit.
@@ -129,7 +129,7 @@ std::string Assembly::description() const {
 
 Status Assembly::sync_for_good() {
     chip::ErrorCursor cursor = device->error_cursor();
-    const Status synced = device->sync(chip::Durability::stable, cursor);
+    Status synced = device->sync(chip::Durability::stable, cursor);
     if (const std::uint64_t lost_bytes = cache->dirty_bytes(); lost_bytes > 0)
         return fail(EIO,
                     fmt::format("{} bytes could not be written back to {} and are lost: {}",
