@@ -68,6 +68,9 @@ using ByteOffset = Position<struct ByteOffsetTag>;
 using BlockIndex = Position<struct BlockIndexTag>;
 using FolioIndex = Position<struct FolioIndexTag>;
 
+inline constexpr std::uint64_t kKiB = 1024;
+inline constexpr std::uint64_t kMiB = 1024 * kKiB;
+
 // Parses a size as users write it: `131072`, `0x20000`, `128K`, `128KiB`; suffixes K M G T, each
 // with or without iB, are powers of 1024. EINVAL on anything else (sign, fraction, space, empty),
 // ERANGE above 2^64-1.

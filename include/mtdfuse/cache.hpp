@@ -20,7 +20,7 @@ namespace mtdfuse::cache {
 
 inline constexpr std::uint64_t kBasePageBytes = 4096;
 inline constexpr std::uint64_t kMinFolioBytes = kBasePageBytes;
-inline constexpr std::uint64_t kMaxFolioBytes = 2 * 1024 * 1024;
+inline constexpr std::uint64_t kMaxFolioBytes = 2 * kMiB;
 
 // How new bytes meet the old ones: `replace` stores them, `and_bits` only clears bits, as
 // programming flash does.
@@ -48,8 +48,8 @@ public:
 };
 
 struct Options {
-    std::uint64_t folio_bytes = 64 * 1024; // power of two, kMinFolioBytes..kMaxFolioBytes
-    std::uint64_t capacity_bytes = 256 * 1024 * 1024; // at least one folio
+    std::uint64_t folio_bytes = 64 * kKiB;     // power of two, kMinFolioBytes..kMaxFolioBytes
+    std::uint64_t capacity_bytes = 256 * kMiB; // at least one folio
     Policy policy = Policy::writeback;
     std::chrono::milliseconds dirty_expire{5000}; // the flusher writes older dirt
     Probe* probe = nullptr;                       // must outlive the cache

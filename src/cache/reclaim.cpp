@@ -14,7 +14,7 @@ namespace mtdfuse::cache {
 namespace {
 
 // Evicting a few at once merges their holes; more would throw out what is still wanted.
-constexpr std::uint64_t kMaxBatchBytes = 1024 * 1024;
+constexpr std::uint64_t kMaxBatchBytes = kMiB;
 constexpr std::uint64_t kBatchShare = 16; // at most this part of the capacity
 
 // What a walk over the resident folios met that it could not evict.

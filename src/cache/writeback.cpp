@@ -13,7 +13,7 @@ namespace mtdfuse::cache {
 namespace {
 
 // A larger write gains nothing measurable and keeps its writers waiting longer.
-constexpr std::uint64_t kMaxRunBytes = 1024 * 1024;
+constexpr std::uint64_t kMaxRunBytes = kMiB;
 // How much dirt a writer at the limit writes back at once.
 constexpr std::size_t kHelpFolios = 16;
 

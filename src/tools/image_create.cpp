@@ -13,7 +13,7 @@ namespace mtdfuse::tools {
 
 namespace {
 
-constexpr std::size_t kChunkBytes = 1024 * 1024;
+constexpr std::size_t kChunkBytes = kMiB;
 
 // Holds SIGINT, SIGTERM and SIGHUP back while it lives, so that a half-made file can be removed;
 // taken() tells of one that came. Ends with the mask of before.

@@ -17,7 +17,7 @@ namespace mtdfuse::tools {
 
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 64 * 1024;
+constexpr std::uint64_t kPieceBytes = 64 * kKiB;
 
 struct Found {
     UniqueFd fd;

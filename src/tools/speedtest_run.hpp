@@ -9,7 +9,7 @@
 namespace mtdfuse::tools {
 
 struct SpeedtestOptions {
-    std::uint64_t size_bytes = 256 * 1024 * 1024; // a multiple of two erase blocks
+    std::uint64_t size_bytes = 256 * kMiB; // a multiple of two erase blocks
     std::vector<std::uint64_t> folio_bytes{4096, 16384, 65536, 2097152};
     unsigned rounds = 5;
     // Empty: the device is memory only. Else a directory: each device is a nameless file in it,

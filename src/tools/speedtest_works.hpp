@@ -10,7 +10,7 @@ namespace mtdfuse::tools {
 
 // mtd_speedtest of Linux uses the erase block, the page and two pages; 512 is its page on devices
 // that write single bytes.
-inline constexpr std::uint64_t kEraseBlockBytes = 128 * 1024;
+inline constexpr std::uint64_t kEraseBlockBytes = 128 * kKiB;
 inline constexpr std::uint64_t kRandomReadBytes = 4096;
 
 enum class Action { read, write, erase, random_read };
