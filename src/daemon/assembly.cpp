@@ -112,8 +112,8 @@ Result<std::unique_ptr<Assembly>> Assembly::build(const Options& options, Log& l
     sources.io = &made->io;
     sources.log = &log;
     sources.more_metrics = [raw = made.get()](std::vector<Metric>& into) {
-        if (const fuse::Session* session = raw->session)
-            session->collect_metrics(into);
+        if (const fuse::Session* front_end = raw->session)
+            front_end->collect_metrics(into);
     };
     made->tree = std::make_unique<tree::Tree>(sources);
     return made;

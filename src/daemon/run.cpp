@@ -120,11 +120,11 @@ void Run::ready() {
 
 Status Run::serve() {
     ending_.on(Event::mounted);
-    const Status served = session_->serve([this] { ready(); });
+    Status served = session_->serve([this] { ready(); });
     ending_.on(Event::served);
     // No request can come any more. Written back before it is unmounted: who sees the mount gone
     // finds everything in the image.
-    const Status synced = assembly_->sync_for_good();
+    Status synced = assembly_->sync_for_good();
     ending_.on(Event::unmount_begins);
     assembly_->session = nullptr;
     session_.reset();
