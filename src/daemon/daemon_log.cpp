@@ -54,9 +54,18 @@ constexpr spdlog::level::level_enum level_of(Severity severity) {
 
 Result<spdlog::sink_ptr> open_file_sink(const std::string& path) {
     constexpr mode_t kPermissions = 0640;
-    UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kPermissions));
+    // Not blocking, or a FIFO without a reader would hold up the start for ever.
+    UniqueFd fd(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, kPermissions));
     if (!fd)
         return fail_errno(fmt::format("log file '{}' cannot be opened for appending", path));
+    struct stat found = {};
+    if (::fstat(fd.get(), &found) != 0)
+        return fail_errno(fmt::format("log file '{}' cannot be looked at", path));
+    if (!S_ISREG(found.st_mode) && !S_ISCHR(found.st_mode))
+        return fail(EINVAL, fmt::format("log file '{}' is neither a regular file nor a character "
+                                        "device: give a file for --log",
+                                        path));
     auto sink = std::make_shared<FdSink>(std::move(fd));
     sink->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z mtdfuse[%P] %l: %v");
     return sink;

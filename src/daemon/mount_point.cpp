@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <thread>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -19,17 +21,32 @@ namespace mtdfuse::daemon {
 
 namespace {
 
+// A daemon that is just ending closes its connection to the kernel a moment before its mount goes:
+// what looks stale may be gone at once, and only what stays is.
+int stat_errno(const std::string& path, struct stat& found) {
+    constexpr auto kPatience = std::chrono::seconds(1);
+    constexpr auto kInterval = std::chrono::milliseconds(20);
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (::stat(path.c_str(), &found) != 0) {
+        const int number = errno;
+        const bool cut_off = number == ENOTCONN || number == ECONNABORTED;
+        if (!cut_off || std::chrono::steady_clock::now() >= deadline)
+            return number;
+        std::this_thread::sleep_for(kInterval);
+    }
+    return 0;
+}
+
 Status check_directory(const std::string& path) {
     struct stat found = {};
-    if (::stat(path.c_str(), &found) != 0) {
-        const int number = errno;
+    if (const int number = stat_errno(path, found); number != 0) {
         if (number == ENOENT)
             return fail(number, fmt::format("mount point '{}' does not exist: make it with mkdir "
                                             "-p '{}'",
                                             path, path));
-        if (number == ENOTCONN)
+        if (number == ENOTCONN || number == ECONNABORTED)
             return fail(number, fmt::format("mount point '{}' is a stale mount, its daemon is "
-                                            "gone: clear it with fusermount3 -u {}",
+                                            "gone: clear it with fusermount3 -u '{}'",
                                             path, path));
         return fail(number, fmt::format("mount point '{}' cannot be reached: {}", path,
                                         errno_text(number)));
@@ -48,7 +65,7 @@ Status check_not_ours(const std::string& real) {
     for (const MountEntry& mount : *mounts) {
         if (mount.mount_point == real && mount.fs_type == "fuse.mtdfuse")
             return fail(EBUSY, fmt::format("mount point '{}' is busy, it shows the device over "
-                                           "'{}' already: unmount it with fusermount3 -u {}, or "
+                                           "'{}' already: unmount it with fusermount3 -u '{}', or "
                                            "give another directory",
                                            real, mount.source, real));
     }

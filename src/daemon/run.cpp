@@ -1,9 +1,11 @@
 // The program from the command line to the exit status. The order of work is the order of
 // run_device(); signals are watched from before the image is touched until after it is written
 // back.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 
 #include <fcntl.h>
@@ -38,11 +40,32 @@ void occupy_standard_streams() {
         ::close(fd);
 }
 
+// A log that lay in the image would destroy it; one in the mount point would be hidden by the
+// mount, and keep the next start from an empty directory.
+Status check_log_place(const Options& options, const std::string& mount_point) {
+    namespace fs = std::filesystem;
+    if (!options.log_file)
+        return {};
+    std::error_code ignored;
+    if (fs::equivalent(*options.log_file, options.image, ignored))
+        return fail(EINVAL, fmt::format("--log '{}' is the image itself: give another file",
+                                        *options.log_file));
+    const fs::path place = fs::weakly_canonical(fs::absolute(*options.log_file, ignored), ignored);
+    const auto [end, unused] = std::mismatch(mount_point.begin(), mount_point.end(),
+                                             place.native().begin(), place.native().end());
+    if (end == mount_point.end() && place.native().substr(mount_point.size()).starts_with('/'))
+        return fail(EINVAL, fmt::format("--log '{}' lies in the mount point '{}', which would "
+                                        "hide it: give a place outside",
+                                        *options.log_file, mount_point));
+    return {};
+}
+
 // One daemon, from its log to its end.
 class Run {
 public:
-    Run(const Options& options, const Background& background, Log& log)
-        : options_(options), background_(background), log_(log), ending_(log, effects()) {}
+    Run(const Options& options, std::string mount_point, const Background& background, Log& log)
+        : options_(options), background_(background), log_(log),
+          mount_point_(std::move(mount_point)), ending_(log, effects()) {}
 
     Status run();
 
@@ -56,7 +79,7 @@ private:
     const Background& background_;
     Log& log_;
     SteadyClock clock_;
-    std::string mount_point_;
+    const std::string mount_point_;
     bool answered_ = false; // the mount, and the parent knows
     Ending ending_;
     // Destroyed in reverse: the mount, then the watch, then what both look at.
@@ -75,10 +98,6 @@ Status Run::run() {
     if (!watch)
         return tl::make_unexpected(watch.error());
     watch_ = std::move(*watch);
-    auto mount_point = check_mount_point(options_.mount_point);
-    if (!mount_point)
-        return tl::make_unexpected(mount_point.error());
-    mount_point_ = std::move(*mount_point);
     if (auto fuse = check_fuse_device(); !fuse)
         return fuse;
     auto assembly = Assembly::build(options_, log_);
@@ -149,6 +168,11 @@ int run_daemon(const Options& options) {
         if (const auto status = background.parent_status())
             return *status;
     }
+    auto mount_point = check_mount_point(options.mount_point);
+    if (!mount_point)
+        return complain(kExitFailure, mount_point.error().context);
+    if (auto place = check_log_place(options, *mount_point); !place)
+        return complain(kExitFailure, place.error().context);
     block_signals();
     LogOptions log_options;
     log_options.foreground = options.foreground;
@@ -158,7 +182,7 @@ int run_daemon(const Options& options) {
     if (!log)
         return complain(kExitFailure, log.error().context);
     try {
-        Run run(options, background, **log);
+        Run run(options, std::move(*mount_point), background, **log);
         if (auto done = run.run(); !done) {
             (*log)->error(done.error().context);
             return kExitFailure;

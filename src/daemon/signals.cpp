@@ -25,8 +25,10 @@ sigset_t ending_signals() {
 } // namespace
 
 Event SignalJudge::judge(bool hangup, TimePoint now) {
-    if (first_ && now - *first_ <= kSecondSignalWindow)
-        return hangup ? Event::terminate : Event::terminate_again;
+    if (first_ && now - *first_ <= kSecondSignalWindow) {
+        const bool same = hangup || now - *first_ < kSameSignalWindow;
+        return same ? Event::terminate : Event::terminate_again;
+    }
     first_ = now;
     return Event::terminate;
 }
@@ -36,6 +38,8 @@ void block_signals() {
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
     // A terminal or pipe that went away must not end the device.
     static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+    // A write past a file size limit shall be EFBIG, as any other error of the backing.
+    static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
 }
 
 SignalWatch::SignalWatch(Ending& ending, Log& log, const Clock& clock, UniqueFd signals,

@@ -13,6 +13,8 @@
 namespace mtdfuse::daemon {
 
 inline constexpr std::chrono::seconds kSecondSignalWindow{10};
+// timeout(1) and a terminal signal a process and its group: two signals at once are one wish.
+inline constexpr std::chrono::milliseconds kSameSignalWindow{100};
 
 // Tells a first signal from a second one. A hangup is never a second one: a closing terminal sends
 // several of them. Not thread-safe.
@@ -25,7 +27,7 @@ private:
 };
 
 // Blocks SIGTERM, SIGINT and SIGHUP in the calling thread and in all that it starts from now on,
-// and ignores SIGPIPE.
+// and ignores SIGPIPE and SIGXFSZ.
 void block_signals();
 
 // Reads them and tells `ending`. Needs block_signals() first.

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "context.hpp"
+#include "limited_log.hpp"
 #include "mount_words.hpp"
 #include "workers.hpp"
 
@@ -52,7 +53,7 @@ ssize_t receive_from_kernel(int fd, void* buffer, std::size_t length_bytes, void
 class SessionState {
 public:
     SessionState(const tree::Tree& tree, const MountOptions& options, Log& log)
-        : context_(tree, log), mount_point_(options.mount_point),
+        : log_(log, clock_), context_(tree, log_), mount_point_(options.mount_point),
           workers_(options.single_thread ? 1 : kWorkers) {}
     SessionState(const SessionState&) = delete;
     SessionState& operator=(const SessionState&) = delete;
@@ -69,6 +70,8 @@ private:
     void end(int number);
     void invalidate(const mtd::Device& device);
 
+    const SteadyClock clock_;
+    LimitedLog log_;
     Context context_;
     const std::string mount_point_;
     const unsigned workers_;

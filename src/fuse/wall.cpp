@@ -32,8 +32,11 @@ Severity severity_of(int number) {
 void tell(const Error& error, mtd::Device* device, Log& log) {
     const int number = wire_errno(error.number);
     const std::string where = device ? fmt::format("mtd{}: ", device->index()) : "";
+    const std::string errno_words = errno_text(number);
+    const bool said = error.context.find(errno_words) != std::string::npos;
     log.write(severity_of(number),
-              fmt::format("{}{} ({})", where, error.context, errno_text(number)));
+              said ? where + error.context
+                   : fmt::format("{}{} ({})", where, error.context, errno_words));
     if (device && number != ENOTTY) {
         device->last_error().set(error.context);
     }

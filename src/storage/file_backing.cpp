@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace mtdfuse::storage {
@@ -29,6 +30,12 @@ std::string name_of(int fd) {
 tl::unexpected<Error> transfer_error(int number, std::string_view verb, int fd, ByteOffset at) {
     return fail(number, fmt::format("cannot {} {} at byte {}: {}", verb, name_of(fd), at.value,
                                     errno_text(number)));
+}
+
+tl::unexpected<Error> shortened(int fd, std::uint64_t end_bytes, std::uint64_t size_bytes) {
+    return fail(EIO, fmt::format("{} was shortened while in use: it ends before byte {}, the "
+                                 "device has {} bytes",
+                                 name_of(fd), end_bytes + 1, size_bytes));
 }
 
 // The rest of a list of segments while it is being written piece by piece.
@@ -85,6 +92,7 @@ public:
 
 private:
     [[nodiscard]] int fd() const { return handles_.data.get(); }
+    [[nodiscard]] Status check_not_shortened() const;
 
     FileHandles handles_;
     std::uint64_t size_bytes_;
@@ -104,12 +112,22 @@ Status FileBacking::read_at(ByteOffset at, std::span<std::byte> into) {
         if (got < 0)
             return transfer_error(errno, "read", fd(), at);
         if (got == 0)
-            return fail(EIO, fmt::format("{} was shortened while in use: it ends before byte {}, "
-                                         "the device has {} bytes",
-                                         name_of(fd()), at.value + 1, size_bytes_));
+            return shortened(fd(), at.value, size_bytes_);
         into = into.subspan(static_cast<std::size_t>(got));
         at = at + static_cast<std::uint64_t>(got);
     }
+    return {};
+}
+
+// A write past the end would make the file long again, and what was cut off would read as zeros
+// instead of as an error.
+Status FileBacking::check_not_shortened() const {
+    struct stat status {};
+    if (::fstat(fd(), &status) != 0)
+        return fail_errno(fmt::format("cannot look at {}", name_of(fd())));
+    const auto end_bytes = static_cast<std::uint64_t>(status.st_size);
+    if (S_ISREG(status.st_mode) && end_bytes < size_bytes_)
+        return shortened(fd(), end_bytes, size_bytes_);
     return {};
 }
 
@@ -120,6 +138,8 @@ Status FileBacking::write_vector_at(ByteOffset at,
         return within;
     if (!writable_)
         return fail(EROFS, fmt::format("{} is open read-only", name_of(fd())));
+    if (auto whole = check_not_shortened(); !whole)
+        return whole;
     SegmentCursor cursor(segments);
     std::array<iovec, IOV_MAX> vector;
     while (left != 0) {

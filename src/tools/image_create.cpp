@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -37,6 +38,22 @@ public:
 private:
     sigset_t set_ = {}, before_ = {};
 };
+
+// Before anything is written: a mistyped size would else fill the disk before it fails.
+Status check_free_space(int fd, const ImageCommand& command) {
+    struct statvfs system = {};
+    if (::fstatvfs(fd, &system) != 0)
+        return fail_errno(fmt::format("image '{}' was not made: its file system cannot be asked "
+                                      "for free space",
+                                      command.path));
+    const std::uint64_t free_bytes = std::uint64_t{system.f_bavail} * system.f_frsize;
+    if (*command.size_bytes > free_bytes)
+        return fail(ENOSPC, fmt::format("image '{}' was not made: --size {} needs {} bytes, its "
+                                        "file system has {} free",
+                                        command.path, format_size(*command.size_bytes),
+                                        *command.size_bytes, free_bytes));
+    return {};
+}
 
 Status fill(int fd, const ImageCommand& command, const HeldSignals& signals,
             const Progress& progress) {
@@ -78,7 +95,9 @@ Status create_image(const ImageCommand& command, const Progress& progress) {
                     fmt::format("'{}' cannot be made: its directory does not exist", command.path));
     if (!fd)
         return fail_errno(fmt::format("'{}' cannot be made", command.path));
-    Status filled = fill(fd.get(), command, signals, progress);
+    Status filled = check_free_space(fd.get(), command);
+    if (filled)
+        filled = fill(fd.get(), command, signals, progress);
     if (!filled)
         ::unlink(command.path.c_str());
     return filled;

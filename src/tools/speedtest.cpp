@@ -20,7 +20,7 @@ constexpr int kExitUsage = 2;
 // What CLI11 gathers before the values are looked at.
 struct Words {
     std::string size = "256M";
-    std::vector<std::string> folio_sizes{"4K", "16K", "64K", "2M"};
+    std::string folio_sizes = "4K,16K,64K,2M";
     unsigned rounds = 5;
     std::string directory;
     bool json = false;
@@ -34,9 +34,6 @@ void describe(CLI::App& app, Words& words) {
         ->capture_default_str();
     app.add_option("--folio-size", words.folio_sizes,
                    "folio sizes to compare, a comma between two: powers of two, 4K to 2M")
-        ->delimiter(',')
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::Throw)
         ->capture_default_str();
     app.add_option("--rounds", words.rounds, "timed rounds, of which the median is shown")
         ->check(CLI::Range(1U, 1000U))
@@ -57,11 +54,15 @@ Result<SpeedtestOptions> read_values(const Words& words) {
         return fail(EINVAL, fmt::format("--size: '{}' is no multiple of 256K", words.size));
     options.size_bytes = *size_bytes;
     options.folio_bytes.clear();
-    for (const std::string& word : words.folio_sizes) {
-        const auto folio_bytes = parse_size(word);
+    std::string_view rest = words.folio_sizes;
+    for (bool more = true; more;) {
+        const std::size_t comma = rest.find(',');
+        const auto folio_bytes = parse_size(rest.substr(0, comma));
         if (!folio_bytes)
             return fail(EINVAL, "--folio-size: " + folio_bytes.error().context);
         options.folio_bytes.push_back(*folio_bytes);
+        more = comma != std::string_view::npos;
+        rest.remove_prefix(more ? comma + 1 : 0);
     }
     options.rounds = words.rounds;
     options.directory = words.directory;

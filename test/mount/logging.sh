@@ -19,6 +19,21 @@ expect_status 1 mtdfuse --log "$work/absent/log" "$work/flash" "$mnt"
 expect_match 'a log that cannot be written' 'absent/log' "$output"
 is_mounted "$mnt" && fail 'mounted without its log'
 
+# A log that would destroy the image, hold up the start, or hide in the mount point.
+before=$(checksum "$work/flash")
+ln "$work/flash" "$work/other-name"
+for log in "$work/flash" "$work/other-name"; do
+    expect_status 1 mtdfuse --log "$log" "$work/flash" "$mnt"
+    expect_match 'a log in the image' 'is the image itself' "$output"
+done
+expect_equal 'the image is as it was' "$before" "$(checksum "$work/flash")"
+mkfifo "$work/fifo"
+expect_status 1 timeout 20 mtdfuse --log "$work/fifo" "$work/flash" "$mnt"
+expect_match 'a FIFO as log' "log file '$work/fifo'" "$output"
+expect_status 1 mtdfuse --log "$mnt/log" "$work/flash" "$mnt"
+expect_match 'a log in the mount point' 'lies in the mount point' "$output"
+expect_equal 'nothing is left in the mount point' '' "$(ls -A "$mnt")"
+
 mtdfuse -f "$work/flash" "$mnt" 2>"$work/stderr" &
 pids+=($!)
 for _ in $(seq 100); do is_mounted "$mnt" && break; sleep 0.1; done

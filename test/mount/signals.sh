@@ -31,4 +31,17 @@ kill -TERM "$pid"
 wait_for_end "$pid"
 expect_bytes 'the image after SIGTERM to a daemon' "$work/flash" 0 4096 63
 is_mounted "$mnt" && fail 'still mounted'
+
+# A start while the last daemon is ending waits for it, whatever it finds of its mount.
+for _ in $(seq 10); do
+    mount_device "$work/flash" "$mnt"
+    pid=$(cat "$mnt/ctl/pid")
+    kill -TERM "$pid"
+    for _ in $(seq 300); do is_mounted "$mnt" || break; sleep 0.01; done
+done
+wait_for_end "$pid"
+
+# A file size limit is an error of the call that meets it, not the daemon's death.
+expect_status 1 bash -c "ulimit -f 512; exec mtdfuse -f '$work/flash' '$mnt'"
+expect_match 'a file size limit at start' 'File too large' "$output"
 exit 0

@@ -159,9 +159,10 @@ TEST_CASE("random operations agree with an array of bytes") {
     Mapping& mapping = *cache->map(std::move(made)).value();
     std::vector<std::byte> model = backing.bytes();
 
-    // A large folio costs as much as many small ones.
+    // A large folio costs as much as many small ones. But one thread needs some hundred operations,
+    // or a cache of one folio out of twenty may never see a hit.
     const std::uint64_t each = std::max<std::uint64_t>(
-        operations / threads / std::max<std::uint64_t>(1, folio_bytes / 4096 / 4), 50);
+        operations / threads / std::max<std::uint64_t>(1, folio_bytes / 4096 / 4), 400 / threads);
     std::vector<std::unique_ptr<Worker>> workers;
     for (unsigned t = 0; t < threads; ++t)
         workers.push_back(std::make_unique<Worker>(mapping, model, seed, t, threads));

@@ -70,5 +70,6 @@ TEST_CASE("a second signal is one within ten seconds, and never a hangup") {
     CHECK(judge.judge(false, start + milliseconds(20001)) == Event::terminate_again);
     SignalJudge after_hangup;
     CHECK(after_hangup.judge(true, start) == Event::terminate);
-    CHECK(after_hangup.judge(false, start) == Event::terminate_again);
+    CHECK(after_hangup.judge(false, start + milliseconds(99)) == Event::terminate);
+    CHECK(after_hangup.judge(false, start + milliseconds(100)) == Event::terminate_again);
 }

@@ -204,7 +204,7 @@ TEST_CASE("file: errors of the system calls come back with errno, path and place
     CHECK(script.calls == 2);
 }
 
-TEST_CASE("file: an image that was shortened in use reads as EIO and says so") {
+TEST_CASE("file: an image that was shortened in use is EIO and stays short") {
     const TempDir dir;
     const std::string path = dir.path("image");
     write_file(path, "0123456789");
@@ -214,6 +214,9 @@ TEST_CASE("file: an image that was shortened in use reads as EIO and says so") {
     check_error(error_of(backing->read_at(ByteOffset(0), into)), EIO,
                 {path, "shortened", "before byte 7", "10 bytes"});
     CHECK(backing->read_at(ByteOffset(0), std::span(into).first(6)));
+    check_error(error_of(backing->write_at(ByteOffset(8), bytes_of("x"))), EIO,
+                {path, "shortened", "10 bytes"});
+    CHECK(read_file(path) == "012345");
 }
 
 TEST_CASE("file: a write through a read-only descriptor is EROFS") {
