@@ -8,13 +8,13 @@
 namespace mtdfuse::cache {
 
 Status MappingState::change(ByteOffset at, std::uint64_t length_bytes, const Change& change) {
-    const Status in_range = check_range(at, length_bytes);
+    Status in_range = check_range(at, length_bytes);
     if (!in_range)
         return in_range;
     std::uint64_t done = 0;
     while (done < length_bytes) {
         const Piece piece = piece_at(at + done, length_bytes - done);
-        const Status changed = change_piece(piece, change.part(done, piece.length_bytes));
+        Status changed = change_piece(piece, change.part(done, piece.length_bytes));
         if (!changed)
             return changed;
         done += piece.length_bytes;
@@ -43,7 +43,7 @@ Result<MappingState::Outcome> MappingState::try_change(const Piece& piece, const
     if (!backing_ && !resident && change.is_fill_ff())
         return Outcome::unchanged;
     if (backing_ && resident && clean) {
-        const auto equal = try_to_find_equal(piece, change, looked);
+        auto equal = try_to_find_equal(piece, change, looked);
         if (!equal || *equal != Outcome::changed)
             return equal;
     }

@@ -120,12 +120,12 @@ Result<FolioTable::Proof> MappingState::fill_folio(FolioIndex index, FolioWord l
 }
 
 Status MappingState::read(ByteOffset at, std::span<std::byte> into) {
-    const Status in_range = check_range(at, into.size());
+    Status in_range = check_range(at, into.size());
     if (!in_range)
         return in_range;
     while (!into.empty()) {
         const Piece piece = piece_at(at, into.size());
-        const Status done = read_piece(piece, into.data());
+        Status done = read_piece(piece, into.data());
         if (!done)
             return done;
         at = at + piece.length_bytes;
@@ -163,7 +163,7 @@ Status MappingState::read_piece(const Piece& piece, std::byte* into) {
 }
 
 Result<MappingState::Pinned> MappingState::pin(ByteOffset at, std::uint64_t length_bytes) {
-    const Status in_range = check_range(at, length_bytes);
+    Status in_range = check_range(at, length_bytes);
     if (!in_range)
         return tl::unexpected(in_range.error());
     const FolioIndex first = piece_at(at, length_bytes).index;
