@@ -96,7 +96,7 @@ Status check_contents(mtd::Device& device, std::span<const std::byte> expected,
                       std::span<std::byte> buffer) {
     for (std::uint64_t at = 0; at < expected.size(); at += buffer.size()) {
         const std::uint64_t piece = std::min<std::uint64_t>(buffer.size(), expected.size() - at);
-        const Status got = whole(device.read(at, buffer.first(piece)), piece);
+        Status got = whole(device.read(at, buffer.first(piece)), piece);
         if (!got)
             return got;
         const auto [wrong, right] =
