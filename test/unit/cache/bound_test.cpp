@@ -26,7 +26,7 @@ void wait_until(const Condition& condition) {
 } // namespace
 
 TEST_CASE("memory stays within the capacity under threads, two mappings, caches down to one") {
-    const std::uint64_t folios = GENERATE(1, 2, 8);
+    const auto folios = GENERATE(as<std::uint64_t>{}, 1, 2, 8);
     CacheUnderTest under(folios);
     constexpr std::uint64_t kSize = 40 * kFolio + 100;
     Mapping& first = under.map(kSize, 0x11);

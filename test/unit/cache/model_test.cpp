@@ -142,9 +142,9 @@ TEST_CASE("random operations agree with an array of bytes") {
         "MTDFUSE_TEST_SEED",
         static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
     const std::uint64_t operations = from_environment("MTDFUSE_TEST_OPERATIONS", 6000);
-    const std::uint64_t folio_bytes = GENERATE(4096, 16384, 65536, 2 * 1024 * 1024);
-    const std::uint64_t folios = GENERATE(8, 1);
-    const unsigned threads = GENERATE(1, 4);
+    const auto folio_bytes = GENERATE(as<std::uint64_t>{}, 4096, 16384, 65536, 2 * 1024 * 1024);
+    const auto folios = GENERATE(as<std::uint64_t>{}, 8, 1);
+    const unsigned threads = GENERATE(1U, 4U);
     INFO("MTDFUSE_TEST_SEED=" << seed << " folio " << folio_bytes << " cache of " << folios
                               << " folios, threads " << threads);
     NullLog log;
