@@ -28,11 +28,13 @@ Result<std::unique_ptr<Handle>> AttributeHandle::open(Context& context, const tr
 }
 
 AttributeHandle::AttributeHandle(Context& context, const tree::Node& node, std::string text)
-    : context_(context), node_(node), text_(std::move(text)),
+    : context_(context), node_(node), text_(std::make_shared<const std::string>(std::move(text))),
       cursor_(node.sync_on_close ? node.device->error_cursor() : chip::ErrorCursor()) {}
 
 void AttributeHandle::read(Reply& reply, std::uint64_t at_bytes, std::size_t length_bytes, bool) {
-    const auto text = std::as_bytes(std::span(text_));
+    // Held until the reply has returned: by then the caller may have closed, and this handle gone.
+    const auto held = text_;
+    const auto text = std::as_bytes(std::span(*held));
     const std::size_t begin = std::min<std::uint64_t>(at_bytes, text.size());
     reply.bytes(text.subspan(begin, std::min(length_bytes, text.size() - begin)));
 }

@@ -31,7 +31,7 @@ private:
 
     Context& context_;
     const tree::Node& node_;
-    const std::string text_;
+    const std::shared_ptr<const std::string> text_;
     std::mutex mutex_;
     bool wrote_ = false;
     chip::ErrorCursor cursor_;
