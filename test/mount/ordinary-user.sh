@@ -7,6 +7,7 @@ requires setpriv fusermount3 unshare
 # Where /dev/fuse is open to root alone, one that is open to all is bound over it, seen by this
 # test only.
 if [ "$(id -u)" = 0 ] && [ "${1:-}" != private ]; then
+    unshare --mount --propagation private true 2>/dev/null || skip 'cannot make a mount namespace'
     unshare --mount --propagation private bash "$0" private
     exit
 fi
