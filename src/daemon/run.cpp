@@ -34,7 +34,7 @@ int complain(int status, std::string_view sentence) {
 void occupy_standard_streams() {
     int fd = 0;
     do {
-        fd = ::open("/dev/null", O_RDWR); // NOLINT: children inherit the standard streams
+        fd = ::open("/dev/null", O_RDWR); // without O_CLOEXEC: children inherit them
     } while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         ::close(fd);

@@ -14,7 +14,7 @@ namespace mtdfuse::cache {
 namespace {
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-    const char* text = std::getenv(name); // NOLINT(concurrency-mt-unsafe): before any thread
+    const char* text = std::getenv(name);
     return text == nullptr ? otherwise : parse_size(text).value();
 }
 
