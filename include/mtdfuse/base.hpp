@@ -2,6 +2,7 @@
 // Nothing here knows about flash. Everything is thread-safe unless a comment says otherwise.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <compare>
@@ -149,6 +150,75 @@ public:
 
 private:
     std::atomic<std::uint64_t> value_{0};
+};
+
+// N event counters for paths on which a locked instruction shows (5 ns on the machine it was
+// measured on, beside 36 ns for a read of 512 bytes): each thread adds to a row of its own by a
+// plain load and store.
+//
+// Invariant: a row has one owner, told by the address of a thread-local object, and only the owner
+// stores to it; an address comes back only after its thread has ended. Who finds no free row shares
+// the last one, by locked additions.
+template<std::size_t N>
+class ThreadCounters {
+public:
+    // The calling thread's row, for several additions. Valid in that thread only.
+    class Row {
+    public:
+        void add(std::size_t which, std::uint64_t n = 1) noexcept {
+            std::atomic<std::uint64_t>& value = values_[which];
+            if (shared_)
+                value.fetch_add(n, std::memory_order_relaxed);
+            else
+                value.store(value.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+        }
+
+    private:
+        friend class ThreadCounters;
+        Row(std::atomic<std::uint64_t>* values, bool shared) : values_(values), shared_(shared) {}
+        std::atomic<std::uint64_t>* values_;
+        bool shared_;
+    };
+
+    [[nodiscard]] Row mine() noexcept {
+        static thread_local const char mark = 0;
+        constexpr std::uintptr_t kThreadAlignment = 64;
+        const auto address = reinterpret_cast<std::uintptr_t>(&mark) / kThreadAlignment;
+        const std::size_t start = (address ^ (address >> 6U) ^ (address >> 12U)) % kOwned;
+        if (rows_[start].owner.load(std::memory_order_relaxed) == &mark)
+            return Row(rows_[start].values.data(), false);
+        return find_row(&mark, start);
+    }
+
+    void add(std::size_t which, std::uint64_t n = 1) noexcept { mine().add(which, n); }
+
+    [[nodiscard]] std::uint64_t value(std::size_t which) const noexcept {
+        std::uint64_t sum = 0;
+        for (const Cells& row : rows_)
+            sum += row.values[which].load(std::memory_order_relaxed);
+        return sum;
+    }
+
+private:
+    static constexpr std::size_t kOwned = 32; // power of two
+
+    struct alignas(64) Cells {
+        std::atomic<const void*> owner{nullptr};
+        std::array<std::atomic<std::uint64_t>, N> values{};
+    };
+
+    [[nodiscard]] Row find_row(const void* mark, std::size_t start) noexcept {
+        for (std::size_t i = 0; i < kOwned; ++i) {
+            Cells& row = rows_[(start + i) % kOwned];
+            const void* owner = nullptr;
+            if (row.owner.compare_exchange_strong(owner, mark, std::memory_order_relaxed) ||
+                owner == mark)
+                return Row(row.values.data(), false);
+        }
+        return Row(rows_[kOwned].values.data(), true);
+    }
+
+    std::array<Cells, kOwned + 1> rows_{};
 };
 
 enum class MetricKind { counter, gauge };
