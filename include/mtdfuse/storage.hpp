@@ -32,6 +32,9 @@ public:
     // The segments one after another at `at`, in as few system calls as they fit in.
     [[nodiscard]] virtual Status
     write_vector_at(ByteOffset at, std::span<const std::span<const std::byte>> segments) = 0;
+    // Lets bytes that were written set out for stable storage; does not wait for them, and their
+    // errors are sync()'s to report (sync_file_range).
+    virtual void start_write_out(ByteOffset at, std::uint64_t length_bytes) = 0;
     // Returns when everything written before is on stable storage (fdatasync).
     [[nodiscard]] virtual Status sync() = 0;
 };

@@ -48,6 +48,10 @@ public:
         return inner_->write_vector_at(at, segments);
     }
 
+    void start_write_out(ByteOffset at, std::uint64_t length_bytes) override {
+        inner_->start_write_out(at, length_bytes);
+    }
+
     [[nodiscard]] Status sync() override {
         if (auto go_on = ask(Operation::sync, ByteOffset(0), 0); !go_on)
             return go_on;

@@ -88,6 +88,11 @@ public:
     }
     [[nodiscard]] Status
     write_vector_at(ByteOffset at, std::span<const std::span<const std::byte>> segments) override;
+    void start_write_out(ByteOffset at, std::uint64_t length_bytes) override {
+        // A failure costs time only: sync() writes whatever has not set out.
+        calls_->start_write_out_once(fd(), static_cast<off_t>(at.value),
+                                     static_cast<off_t>(length_bytes));
+    }
     [[nodiscard]] Status sync() override;
 
 private:

@@ -18,6 +18,7 @@ public:
 
     virtual ssize_t read_once(int fd, void* into, std::size_t length_bytes, off_t at);
     virtual ssize_t write_once(int fd, const iovec* segments, int count, off_t at);
+    virtual int start_write_out_once(int fd, off_t at, off_t length_bytes);
     virtual int sync_once(int fd);
 };
 

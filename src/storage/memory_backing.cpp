@@ -50,6 +50,7 @@ public:
         return {};
     }
 
+    void start_write_out(ByteOffset, std::uint64_t) override {}
     [[nodiscard]] Status sync() override { return {}; }
 
 private:

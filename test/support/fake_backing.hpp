@@ -52,6 +52,11 @@ public:
         return {};
     }
 
+    void start_write_out(ByteOffset, std::uint64_t length_bytes) override {
+        ++set_outs;
+        set_out_bytes += length_bytes;
+    }
+
     [[nodiscard]] Status sync() override {
         ++syncs;
         return ask(storage::Operation::sync, ByteOffset(0), 0);
@@ -59,7 +64,7 @@ public:
 
     // Asked before each call, from any thread; set it while nobody calls.
     storage::FaultRule fault;
-    std::atomic<std::uint64_t> reads{0}, writes{0}, syncs{0};
+    std::atomic<std::uint64_t> reads{0}, writes{0}, syncs{0}, set_outs{0}, set_out_bytes{0};
 
     [[nodiscard]] std::vector<std::byte>& bytes() { return bytes_; }
 
@@ -113,6 +118,7 @@ public:
         return {};
     }
 
+    void start_write_out(ByteOffset, std::uint64_t) override {}
     [[nodiscard]] Status sync() override { return {}; }
 
 private:
