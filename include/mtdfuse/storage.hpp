@@ -8,6 +8,9 @@
 #include <functional>
 #include <memory>
 
+#include <sys/types.h>
+#include <sys/uio.h>
+
 #include <mtdfuse/base.hpp>
 
 namespace mtdfuse::storage {
@@ -39,9 +42,25 @@ public:
     [[nodiscard]] virtual Status sync() = 0;
 };
 
+// The system calls under a file backing: each is one call, with the kernel's own return value and
+// errno, for a test to answer with short transfers, EINTR and errors. Thread-safe.
+class FileCalls {
+public:
+    FileCalls() = default;
+    FileCalls(const FileCalls&) = delete;
+    FileCalls& operator=(const FileCalls&) = delete;
+    virtual ~FileCalls() = default;
+
+    virtual ssize_t read_once(int fd, void* into, std::size_t length_bytes, off_t at);
+    virtual ssize_t write_once(int fd, const iovec* segments, int count, off_t at);
+    virtual int start_write_out_once(int fd, off_t at, off_t length_bytes);
+    virtual int sync_once(int fd);
+};
+
 // Over an open regular file or block device of `size_bytes`; takes the descriptor.
-[[nodiscard]] std::unique_ptr<Backing> make_file_backing(UniqueFd fd, std::uint64_t size_bytes,
-                                                         std::uint64_t block_bytes);
+[[nodiscard]] std::unique_ptr<Backing>
+make_file_backing(UniqueFd fd, std::uint64_t size_bytes, std::uint64_t block_bytes,
+                  std::unique_ptr<FileCalls> calls = std::make_unique<FileCalls>());
 
 // Over memory, filled with `fill`; what is never written costs none. EINVAL for 0 bytes, ENOMEM.
 [[nodiscard]] Result<std::unique_ptr<Backing>> make_memory_backing(std::uint64_t size_bytes,

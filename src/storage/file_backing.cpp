@@ -185,9 +185,10 @@ std::unique_ptr<Backing> make_file_backing(FileHandles handles, std::uint64_t si
 }
 
 std::unique_ptr<Backing> make_file_backing(UniqueFd fd, std::uint64_t size_bytes,
-                                           std::uint64_t block_bytes) {
+                                           std::uint64_t block_bytes,
+                                           std::unique_ptr<FileCalls> calls) {
     return make_file_backing(FileHandles{UniqueFd(), std::move(fd)}, size_bytes, block_bytes,
-                             std::make_unique<FileCalls>());
+                             std::move(calls));
 }
 
 } // namespace mtdfuse::storage

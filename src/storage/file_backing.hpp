@@ -1,8 +1,6 @@
 // A Backing over a file or block device: what the facade's make_file_backing cannot say.
 #pragma once
 
-#include "file_calls.hpp"
-
 #include <mtdfuse/storage.hpp>
 
 namespace mtdfuse::storage {

@@ -1,7 +1,7 @@
-#include "file_calls.hpp"
-
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <mtdfuse/storage.hpp>
 
 namespace mtdfuse::storage {
 
