@@ -53,6 +53,7 @@ struct Options {
     Policy policy = Policy::writeback;
     std::chrono::milliseconds dirty_expire{5000}; // the flusher writes older dirt
     Probe* probe = nullptr;                       // must outlive the cache
+    std::string_view kernels;                     // plain, avx2 or avx512; empty: the CPU's best
 };
 
 // What one open file has seen of a mapping's writeback errors (as the kernel's errseq_t). Value
@@ -134,7 +135,7 @@ private:
 // The budget and the flusher thread. Not copyable; all mappings die with it.
 class Cache {
 public:
-    // EINVAL with the rule for an option out of range; ENOMEM.
+    // EINVAL with the rule for an option out of range, or kernels that this CPU cannot run; ENOMEM.
     [[nodiscard]] static Result<std::unique_ptr<Cache>> create(const Options& options, Log& log,
                                                                Clock& clock);
     Cache(const Cache&) = delete;
@@ -151,8 +152,8 @@ public:
     [[nodiscard]] std::uint64_t resident_bytes() const;
     [[nodiscard]] std::uint64_t dirty_bytes() const;
 
-    // hits, misses, evictions, retries (a folio changed between look and lock), writebacks,
-    // writeback errors; gauges resident, dirty, capacity.
+    // hits, misses, evictions, retries (a folio changed between look and lock), lost copies,
+    // writebacks, writeback errors; gauges resident, dirty, capacity.
     void collect_metrics(std::vector<Metric>& into) const;
 
 private:

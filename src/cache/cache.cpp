@@ -34,24 +34,34 @@ Status check_options(const Options& options) {
 
 // ---- CacheState ----------------------------------------------------------------------------
 
-CacheState::CacheState(const Options& wanted, Log& to_log, Clock& with_clock)
-    : options(wanted), log(to_log), clock(with_clock), resident(whole_pages(wanted.capacity_bytes)),
+CacheState::CacheState(const Options& wanted, const Kernels& with_kernels, Log& to_log,
+                       Clock& with_clock)
+    : options(wanted), kernels(with_kernels), log(to_log), clock(with_clock),
+      resident(whole_pages(wanted.capacity_bytes)),
       dirty(std::max(wanted.capacity_bytes / 2, wanted.folio_bytes)) {}
 
-void CacheState::before_lock(MappingState& mapping, FolioIndex index) {
-    if (options.probe != nullptr) {
-        options.probe->before_lock(index);
-        return;
-    }
+void CacheState::add_to_budget(std::uint64_t size_bytes) {
+    // What sixteen readers can touch at once of memory that was just given back.
+    constexpr std::uint64_t kLateReadBytes = 16 * kStreamRunBytes;
+    const std::uint64_t capacity = whole_pages(options.capacity_bytes);
+    size_of_mappings_ += whole_pages(size_bytes);
+    if (size_of_mappings_ <= capacity)
+        return; // nothing will ever be reclaimed
+    // A small cache would lose too much of itself to that: its readers take a hold instead.
+    if (capacity >= 16 * kLateReadBytes)
+        resident.set_limit(capacity - kLateReadBytes);
+    else
+        copies_without_hold = false;
+}
+
 #ifndef NDEBUG
+void CacheState::provoke(MappingState& mapping) {
     constexpr std::uint64_t kOneIn = 1009;
     looks_.add();
     if (Random(looks_.value()).below(kOneIn) == 0)
         mapping.drop();
-#else
-    (void)mapping;
-#endif
 }
+#endif
 
 // ---- PinnedRange ---------------------------------------------------------------------------
 
@@ -133,7 +143,13 @@ Result<std::unique_ptr<Cache>> Cache::create(const Options& options, Log& log, C
     const Status checked = check_options(options);
     if (!checked)
         return tl::unexpected(checked.error());
-    auto state = std::make_unique<CacheState>(options, log, clock);
+    const auto isa = options.kernels.empty() ? Result<Isa>(best_isa()) : parse_isa(options.kernels);
+    if (!isa)
+        return tl::unexpected(isa.error());
+    if (!cpu_has(*isa))
+        return fail(EINVAL, fmt::format("this CPU cannot run the {} kernels: the best it can is {}",
+                                        isa_name(*isa), isa_name(best_isa())));
+    auto state = std::make_unique<CacheState>(options, kernels_of(*isa), log, clock);
     try {
         state->flusher.start(*state);
     } catch (const std::system_error& error) {
@@ -158,6 +174,8 @@ Result<Mapping*> Cache::add(Result<std::unique_ptr<MappingState>> made) {
     if (!made)
         return tl::unexpected(std::move(made.error()));
     const std::lock_guard lock(state_->mappings_mutex);
+    if ((*made)->backing() != nullptr)
+        state_->add_to_budget((*made)->size_bytes());
     state_->mappings.push_back(std::unique_ptr<Mapping>(new Mapping(std::move(*made))));
     return state_->mappings.back().get();
 }
@@ -186,18 +204,22 @@ void Cache::collect_metrics(std::vector<Metric>& into) const {
     const auto gauge = [&](const char* name, const char* help, std::uint64_t value) {
         into.push_back({name, help, MetricKind::gauge, value});
     };
-    counter("cache_hits_total", "Folio look-ups that found the folio in memory.", counters.hits);
+    into.push_back({"cache_hits_total", "Folio look-ups that found the folio in memory.",
+                    MetricKind::counter, counters.hits.value(0)});
     counter("cache_misses_total", "Folios made resident.", counters.misses);
     counter("cache_evictions_total", "Clean folios whose memory was given back.",
             counters.evictions);
     counter("cache_retries_total", "Folios that changed between being looked at and being locked.",
             counters.retries);
+    counter("cache_lost_copies_total", "Copies thrown away as their folio changed meanwhile.",
+            counters.lost_copies);
     counter("cache_writebacks_total", "Dirty folios written to the backing.", counters.writebacks);
     counter("cache_writeback_errors_total", "Dirty folios that could not be written.",
             counters.writeback_errors);
     gauge("cache_resident_bytes", "Memory held by folios.", resident_bytes());
     gauge("cache_dirty_bytes", "Bytes that the backing does not have yet.", dirty_bytes());
-    gauge("cache_capacity_bytes", "The most that folios may hold.", state_->resident.limit_bytes());
+    gauge("cache_capacity_bytes", "The most that folios may hold.",
+          whole_pages(state_->options.capacity_bytes));
 }
 
 } // namespace mtdfuse::cache

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 
 #include <mtdfuse/cache.hpp>
+
+#include "kernels.hpp"
 
 namespace mtdfuse::cache {
 
@@ -24,12 +25,13 @@ public:
     // The same change for a part of its range.
     [[nodiscard]] Change part(std::uint64_t offset, std::uint64_t length_bytes) const;
 
-    // Where `old` begins to differ from what it shall become, or an offset before; nothing where
-    // it already is.
-    [[nodiscard]] std::optional<std::size_t> first_difference(std::span<const std::byte> old) const;
+    // Where `old` begins to differ from what it shall become, or a little before; its size where it
+    // already is that.
+    [[nodiscard]] std::size_t first_difference(const Kernels& kernels,
+                                               std::span<const std::byte> old) const;
 
-    // Changes the bytes from offset `first` on.
-    void apply(std::span<std::byte> bytes, std::size_t first) const;
+    // Changes the bytes from offset `first` on; kernels.fence() completes it.
+    void apply(const Kernels& kernels, std::span<std::byte> bytes, std::size_t first) const;
 
 private:
     enum class Kind { replace, and_bits, fill_ff };

@@ -5,20 +5,29 @@ namespace mtdfuse::cache {
 bool DirtySet::insert(FolioPlace place, TimePoint now) {
     const std::lock_guard lock(mutex_);
     const bool was_empty = by_place_.empty();
-    add_locked(place, false, now);
+    dirty_.push_back({place, now});
+    by_place_.emplace(place, Entry{std::prev(dirty_.end()), false});
     return was_empty;
 }
 
-bool DirtySet::erase(FolioPlace place) {
+bool DirtySet::erase(FolioPlace first, std::uint64_t count) {
     const std::lock_guard lock(mutex_);
-    return remove_locked(place) && --failed_folios_[place.mapping] == 0;
+    auto it = by_place_.find(first);
+    std::uint64_t failed = 0;
+    for (; count > 0; --count) {
+        failed += it->second.failed ? 1 : 0;
+        (it->second.failed ? failed_ : dirty_).erase(it->second.age);
+        it = by_place_.erase(it);
+    }
+    return failed > 0 && (failed_folios_[first.mapping] -= failed) == 0;
 }
 
 bool DirtySet::mark_failed(FolioPlace place, TimePoint now) {
     const std::lock_guard lock(mutex_);
-    const bool failed_before = remove_locked(place);
-    add_locked(place, true, now);
-    return !failed_before && failed_folios_[place.mapping]++ == 0;
+    Entry& entry = by_place_.find(place)->second;
+    failed_.splice(failed_.end(), entry.failed ? failed_ : dirty_, entry.age);
+    entry.age->since = now;
+    return !std::exchange(entry.failed, true) && failed_folios_[place.mapping]++ == 0;
 }
 
 bool DirtySet::empty() const {
@@ -39,27 +48,11 @@ std::vector<FolioPlace> DirtySet::of_mapping(MappingState* mapping) const {
 std::vector<FolioPlace> DirtySet::oldest(std::size_t limit, TimePoint before) const {
     const std::lock_guard lock(mutex_);
     std::vector<FolioPlace> places;
-    for (const auto& [key, aged] : by_age_) {
-        if (places.size() == limit)
-            break;
-        if (aged.since <= before)
-            places.push_back(aged.place);
-    }
+    for (const AgeList* list : {&dirty_, &failed_})
+        for (auto it = list->begin();
+             it != list->end() && it->since <= before && places.size() < limit; ++it)
+            places.push_back(it->place);
     return places;
-}
-
-void DirtySet::add_locked(FolioPlace place, bool failed, TimePoint now) {
-    const AgeKey key{failed, next_serial_++};
-    by_place_.emplace(place, key);
-    by_age_.emplace(key, Aged{place, now});
-}
-
-bool DirtySet::remove_locked(FolioPlace place) {
-    const auto it = by_place_.find(place);
-    const AgeKey key = it->second;
-    by_age_.erase(key);
-    by_place_.erase(it);
-    return key.failed;
 }
 
 } // namespace mtdfuse::cache

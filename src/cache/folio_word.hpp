@@ -26,17 +26,33 @@ inline constexpr FolioWord kContended = 1U << 5U;  // somebody sleeps until this
 inline constexpr FolioWord kKnownErased = 1U << 6U;
 
 // Two counters: shared holds last for one copy or one writeback, pins for as long as a caller
-// likes. Bits 48 and up are free.
-inline constexpr FolioWord kSharedOne = FolioWord{1} << 16U;
-inline constexpr FolioWord kSharedMask = FolioWord{0xffff} << 16U;
-inline constexpr FolioWord kPinOne = FolioWord{1} << 32U;
-inline constexpr FolioWord kPinMask = FolioWord{0xffff} << 32U;
+// likes. At half of its range a counter admits no more, so that it never runs into its neighbour.
+inline constexpr FolioWord kSharedOne = FolioWord{1} << 8U;
+inline constexpr FolioWord kSharedMask = FolioWord{0xfff} << 8U;
+inline constexpr FolioWord kSharedFull = FolioWord{0x800} << 8U;
+inline constexpr FolioWord kPinOne = FolioWord{1} << 20U;
+inline constexpr FolioWord kPinMask = FolioWord{0xfff} << 20U;
+inline constexpr FolioWord kPinFull = FolioWord{0x800} << 20U;
+// The sequence count: one more whenever a lock ends. A copy made between two looks at the word is
+// the folio's if neither look met the lock and both met the same count.
+inline constexpr FolioWord kSequenceOne = FolioWord{1} << 32U;
+inline constexpr FolioWord kSequenceMask = FolioWord{0xffffffff} << 32U;
 
 // What keeps a reader, and what keeps an owner out.
 inline constexpr FolioWord kKeepsReadersOut = kLocked;
 inline constexpr FolioWord kKeepsOwnersOut = kLocked | kWriteback | kSharedMask | kPinMask;
 // What an operation decides on when it looks at a folio, and has to prove when it locks it.
 inline constexpr FolioWord kLookedAt = kUptodate | kDirty | kKnownErased;
+// What a reader has to prove after its copy.
+inline constexpr FolioWord kCopied = kUptodate | kLocked | kKnownErased | kSequenceMask;
+
+// A reader may copy, and the copy counts if the word still is `looked` in all of kCopied after.
+[[nodiscard]] constexpr bool readable(FolioWord looked) {
+    return (looked & (kUptodate | kLocked | kKnownErased)) == kUptodate;
+}
+[[nodiscard]] constexpr bool same_copy(FolioWord looked, FolioWord after) {
+    return ((looked ^ after) & kCopied) == 0;
+}
 
 enum class Transition : unsigned {
     share,
@@ -53,6 +69,7 @@ enum class Transition : unsigned {
     begin_writeback,
     end_writeback,
     fail_writeback,
+    reference,
     unreference,
     evict,
     contend,
@@ -69,30 +86,32 @@ struct TransitionRule {
     FolioWord adds; // to the counters, modulo 2^64
 };
 
-// A releasing transition clears `contended`, which tells FolioTable::apply to wake the sleepers.
-inline constexpr std::array<TransitionRule, 17> kTransitions{{
-    {Transition::share, "share", kUptodate, kLocked, 0, kReferenced, 0, kSharedOne},
+// A releasing transition clears `contended`, which tells FolioTable::apply to wake the sleepers;
+// one that ends a lock counts the sequence up.
+inline constexpr std::array<TransitionRule, 18> kTransitions{{
+    {Transition::share, "share", kUptodate, kLocked | kSharedFull, 0, kReferenced, 0, kSharedOne},
     {Transition::unshare, "unshare", kUptodate, kLocked, kSharedMask, 0, kContended, -kSharedOne},
-    {Transition::pin, "pin", kUptodate, kLocked, 0, kReferenced, 0, kPinOne},
+    {Transition::pin, "pin", kUptodate, kLocked | kPinFull, 0, kReferenced, 0, kPinOne},
     {Transition::unpin, "unpin", kUptodate, kLocked, kPinMask, 0, kContended, -kPinOne},
     {Transition::lock, "lock", 0, kKeepsOwnersOut, 0, kLocked, 0, 0},
     {Transition::lock_clean, "lock clean", kUptodate, kKeepsOwnersOut | kDirty, 0, kLocked, 0, 0},
-    {Transition::unlock, "unlock", kLocked, 0, 0, 0, kLocked | kContended, 0},
+    {Transition::unlock, "unlock", kLocked, 0, 0, 0, kLocked | kContended, kSequenceOne},
     {Transition::fill, "fill", kLocked, kUptodate, 0, kUptodate, 0, 0},
     {Transition::fill_and_share, "fill and share", kLocked, kUptodate, 0, kUptodate,
-     kLocked | kContended, kSharedOne},
+     kLocked | kContended, kSharedOne + kSequenceOne},
     {Transition::fill_and_pin, "fill and pin", kLocked, kUptodate, 0, kUptodate,
-     kLocked | kContended, kPinOne},
+     kLocked | kContended, kPinOne + kSequenceOne},
     {Transition::dirty, "dirty", kLocked | kUptodate, kDirty, 0, kDirty, 0, 0},
-    {Transition::begin_writeback, "begin writeback", kUptodate | kDirty, kLocked | kWriteback, 0,
-     kWriteback, 0, kSharedOne},
+    {Transition::begin_writeback, "begin writeback", kUptodate | kDirty,
+     kLocked | kWriteback | kSharedFull, 0, kWriteback, 0, kSharedOne},
     {Transition::end_writeback, "end writeback", kDirty | kWriteback, kLocked, kSharedMask, 0,
      kDirty | kWriteback | kContended, -kSharedOne},
     {Transition::fail_writeback, "fail writeback", kDirty | kWriteback, kLocked, kSharedMask, 0,
      kWriteback | kContended, -kSharedOne},
+    {Transition::reference, "reference", kUptodate, kLocked | kReferenced, 0, kReferenced, 0, 0},
     {Transition::unreference, "unreference", kReferenced, kLocked, 0, 0, kReferenced, 0},
     {Transition::evict, "evict", kLocked | kUptodate, kDirty, 0, 0,
-     kUptodate | kLocked | kReferenced | kContended, 0},
+     kUptodate | kLocked | kReferenced | kContended, kSequenceOne},
     {Transition::contend, "contend", 0, kContended, kKeepsOwnersOut, kContended, 0, 0},
 }};
 

@@ -1,142 +1,188 @@
 // The half of MappingState that changes bytes and brings the changes to the backing.
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "cache_state.hpp"
 #include "mapping_state.hpp"
+#include "run_lock.hpp"
 #include "writeback.hpp"
 
 namespace mtdfuse::cache {
 
 Status MappingState::change(ByteOffset at, std::uint64_t length_bytes, const Change& change) {
-    Status in_range = check_range(at, length_bytes);
-    if (!in_range)
-        return in_range;
+    if (!in_range(at, length_bytes)) [[unlikely]]
+        return out_of_range(at, length_bytes);
     std::uint64_t done = 0;
     while (done < length_bytes) {
-        const Piece piece = piece_at(at + done, length_bytes - done);
-        Status changed = change_piece(piece, change.part(done, piece.length_bytes));
-        if (!changed)
-            return changed;
-        done += piece.length_bytes;
+        const std::uint64_t rest = length_bytes - done;
+        const auto front = change_front(at + done, rest, change.part(done, rest));
+        if (!front)
+            return tl::unexpected(front.error());
+        done += *front;
     }
     return {};
 }
 
-Status MappingState::change_piece(const Piece& piece, const Change& change) {
-    for (;;) {
-        const Result<Outcome> outcome = try_change(piece, change);
-        if (!outcome)
-            return tl::unexpected(outcome.error());
-        if (*outcome == Outcome::again)
-            continue;
-        if (*outcome == Outcome::changed && backing_ &&
-            cache_.options.policy == Policy::writethrough)
-            return write_through(piece.index);
-        return {};
-    }
+Result<std::uint64_t> MappingState::change_front(ByteOffset at, std::uint64_t length_bytes,
+                                                 const Change& change) {
+    const FolioIndex first = folio_of(at);
+    const FolioWord looked = folios_->load(first);
+    if ((looked & kUptodate) != 0)
+        return change_resident(at, std::min(length_bytes, kStreamRunBytes), change);
+    const Piece piece = piece_at(at, length_bytes);
+    if (!backing_ && change.is_fill_ff())
+        return piece.length_bytes;
+    return change_absent(piece, change.part(0, piece.length_bytes), looked);
 }
 
-Result<MappingState::Outcome> MappingState::try_change(const Piece& piece, const Change& change) {
-    const FolioWord looked = folios_->load(piece.index);
-    const bool resident = (looked & kUptodate) != 0;
-    const bool clean = (looked & kDirty) == 0;
-    if (!backing_ && !resident && change.is_fill_ff())
-        return Outcome::unchanged;
-    if (backing_ && resident && clean) {
-        auto equal = try_to_find_equal(piece, change, looked);
-        if (!equal || *equal != Outcome::changed)
-            return equal;
+Result<std::uint64_t> MappingState::change_resident(ByteOffset at, std::uint64_t length_bytes,
+                                                    const Change& change) {
+    const FolioIndex first = folio_of(at);
+    const FolioIndex last = folio_of(at + (length_bytes - 1));
+    RunLock run(*folios_, kernels_, first);
+    std::array<FolioWord, kStreamRunBytes / kMinFolioBytes + 1> words;
+    Proof proof = Proof::owned;
+    while (run.end() <= last) {
+        const FolioWord looked = folios_->load(run.end());
+        if ((looked & kUptodate) == 0)
+            break;
+        proof = take(run.end(), Transition::lock, looked);
+        if (proof != Proof::owned)
+            break;
+        words[run.count()] = looked;
+        run.add_last();
     }
+    const std::uint64_t locked = run.count();
+    if (locked == 0) {
+        if (proof == Proof::busy)
+            folios_->wait_while(first, kKeepsOwnersOut);
+        return 0;
+    }
+    std::uint64_t done = 0;
+    std::uint64_t hits = 0;
+    Outcome outcome = Outcome::unchanged;
+    bool changed = false;
+    while (hits < locked) {
+        const Piece piece = piece_at(at + done, length_bytes - done);
+        outcome = change_locked(piece, change.part(done, piece.length_bytes), words[hits]);
+        if (outcome == Outcome::needs_dirty_room)
+            break;
+        changed = changed || outcome == Outcome::changed;
+        done += piece.length_bytes;
+        ++hits;
+    }
+    if (changed)
+        run.note_stores();
+    run.release();
+    cache_.counters.hits.add(0, hits);
+    Status ended;
+    if (changed && backing_ && cache_.options.policy == Policy::writethrough)
+        ended = write_through(first, hits);
+    else if (outcome == Outcome::needs_dirty_room && hits == 0)
+        ended = make_dirty_room(cache_);
+    if (!ended)
+        return tl::unexpected(std::move(ended.error()));
+    return done;
+}
+
+MappingState::Outcome MappingState::change_locked(const Piece& piece, const Change& change,
+                                                  FolioWord looked) {
+    const std::span<std::byte> bytes = arena_.bytes(piece.at, piece.length_bytes);
+    const std::size_t first = change.first_difference(kernels_, bytes);
+    if (first == bytes.size())
+        return Outcome::unchanged;
+    if (backing_ && (looked & kDirty) == 0) {
+        const std::uint64_t charge = charge_bytes(piece.index);
+        if (!cache_.dirty.try_take(charge))
+            return Outcome::needs_dirty_room;
+        Reservation dirt(cache_.dirty, charge);
+        mark_dirty(piece.index, dirt);
+    }
+    change.apply(kernels_, bytes, first);
+    return Outcome::changed;
+}
+
+Result<std::uint64_t> MappingState::change_absent(const Piece& piece, const Change& change,
+                                                  FolioWord looked) {
     Proof proof = Proof::busy;
     {
         Reservation room;
         Reservation dirt;
-        if (backing_ && !resident) {
-            auto reserved = reserve_resident(cache_, charge_bytes(piece.index), Patience::wait);
+        if (backing_) {
+            const std::uint64_t charge = charge_bytes(piece.index);
+            auto reserved = reserve_resident(cache_, charge, 1, Patience::wait);
             if (!reserved)
                 return tl::unexpected(std::move(reserved.error()));
             room = std::move(*reserved);
-        }
-        if (backing_ && clean) {
-            if (!cache_.dirty.try_take(charge_bytes(piece.index))) {
+            if (!cache_.dirty.try_take(charge)) {
                 room = Reservation();
-                const Status made = make_dirty_room(cache_);
+                Status made = make_dirty_room(cache_);
                 if (!made)
-                    return tl::unexpected(made.error());
-                return Outcome::again;
+                    return tl::unexpected(std::move(made.error()));
+                return 0;
             }
-            dirt = Reservation(cache_.dirty, charge_bytes(piece.index));
+            dirt = Reservation(cache_.dirty, charge);
         }
         proof = take(piece.index, Transition::lock, looked);
-        if (proof == Proof::owned)
-            return change_locked(piece, change, looked, room, dirt);
+        if (proof == Proof::owned) {
+            Status filled = fill_by_change(piece, change, room, dirt);
+            if (filled && backing_ && cache_.options.policy == Policy::writethrough)
+                filled = write_through(piece.index, 1);
+            if (!filled)
+                return tl::unexpected(std::move(filled.error()));
+            return piece.length_bytes;
+        }
     }
     if (proof == Proof::busy)
         folios_->wait_while(piece.index, kKeepsOwnersOut);
-    return Outcome::again;
+    return 0;
 }
 
-// A clean folio that already holds the bytes needs neither the lock nor room for dirt: `unchanged`.
-// `changed` where it has to.
-Result<MappingState::Outcome>
-MappingState::try_to_find_equal(const Piece& piece, const Change& change, FolioWord looked) {
-    const Proof proof = take(piece.index, Transition::share, looked);
-    if (proof == Proof::busy)
-        folios_->wait_while(piece.index, kKeepsReadersOut);
-    if (proof != Proof::owned)
-        return Outcome::again;
-    const FolioHold share(*folios_, piece.index, Transition::unshare);
-    if (change.first_difference(arena_.bytes(piece.at, piece.length_bytes)))
-        return Outcome::changed;
-    cache_.counters.hits.add();
-    return Outcome::unchanged;
-}
-
-Result<MappingState::Outcome> MappingState::change_locked(const Piece& piece, const Change& change,
-                                                          FolioWord looked, Reservation& room,
-                                                          Reservation& dirt) {
-    const FolioHold lock(*folios_, piece.index, Transition::unlock);
+// The folio is locked and absent.
+Status MappingState::fill_by_change(const Piece& piece, const Change& change, Reservation& room,
+                                    Reservation& dirt) {
+    RunLock lock(*folios_, kernels_, piece.index);
+    lock.add_last();
+    lock.note_stores();
     const std::span<std::byte> bytes = arena_.bytes(piece.at, piece.length_bytes);
-    const bool resident = (looked & kUptodate) != 0;
-    const bool whole = piece.length_bytes == folio_length_bytes(piece.index);
-    if (!resident && (!whole || change.needs_old())) {
-        const Status loaded = load_bytes(piece.index);
+    std::size_t first = 0;
+    // Where nothing has to be loaded, what is there is no byte of the device: all of it differs.
+    if (piece.length_bytes != folio_length_bytes(piece.index) || change.needs_old()) {
+        Status loaded = load_bytes(piece.index, 1);
         if (!loaded)
-            return tl::unexpected(loaded.error());
+            return loaded;
+        first = change.first_difference(kernels_, bytes);
     }
-    // Where nothing was loaded, what is there is no byte of the device: it counts as different.
-    const bool nothing_there = !resident && whole && !change.needs_old();
-    const std::optional<std::size_t> first =
-        nothing_there ? std::optional<std::size_t>(0) : change.first_difference(bytes);
-    if (first)
-        change.apply(bytes, *first);
-    if (resident) {
-        cache_.counters.hits.add();
-    } else {
-        admit(piece.index, room);
-        folios_->must(piece.index, Transition::fill);
-    }
-    if (!first)
-        return Outcome::unchanged;
-    if (backing_ && (looked & kDirty) == 0)
+    if (first < bytes.size())
+        change.apply(kernels_, bytes, first);
+    admit(piece.index, room);
+    folios_->must(piece.index, Transition::fill);
+    if (backing_ && first < bytes.size())
         mark_dirty(piece.index, dirt);
-    return Outcome::changed;
+    return {};
 }
 
+// The folio is locked and was clean; nobody sees its bytes before the unlock.
 void MappingState::mark_dirty(FolioIndex index, Reservation& dirt) {
     dirty_bytes_ += folio_length_bytes(index);
     const bool first = cache_.dirty_set.insert({this, index}, cache_.clock.now());
     folios_->must(index, Transition::dirty);
-    dirt.commit();
+    dirt.commit(charge_bytes(index));
     cache_.dirty.announce_change();
     if (first)
         cache_.flusher.wake();
 }
 
-Status MappingState::write_through(FolioIndex index) {
+Status MappingState::write_through(FolioIndex first, std::uint64_t count) {
     WritebackPass pass(cache_);
-    while (pass.add({this, index}) == WritebackPass::Added::busy)
-        folios_->wait_while(index, kLocked | kWriteback);
+    for (FolioIndex index = first; index < first + count; ++index) {
+        while (pass.add({this, index}) == WritebackPass::Added::busy) {
+            pass.finish();
+            folios_->wait_while(index, kLocked | kWriteback);
+        }
+    }
     pass.finish();
     if (pass.first_error())
         return tl::unexpected(*pass.first_error());
@@ -146,7 +192,9 @@ Status MappingState::write_through(FolioIndex index) {
 Status MappingState::sync(Durability durability, std::uint64_t& errors_seen) {
     if (!backing_)
         return {};
-    WritebackPass pass(cache_);
+    WritebackPass pass(cache_, durability == Durability::stable
+                                   ? WritebackPass::Next::start_write_out
+                                   : WritebackPass::Next::leave);
     for (const FolioPlace place : cache_.dirty_set.of_mapping(this)) {
         while (pass.add(place) == WritebackPass::Added::busy) {
             pass.finish();

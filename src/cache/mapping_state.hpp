@@ -3,10 +3,12 @@
 // Every operation looks at a folio, reserves what it will need for it, and then takes it by a
 // transition that proves the folio still is what was looked at; where it is not, everything is
 // given back and the operation looks again. Where it has to sleep it first gives everything back.
+// A reader of a resident folio takes nothing: it proves after its copy that the folio was nobody
+// else's meanwhile, and throws the copy away where it was.
 //
-// Invariant: a folio's bytes in the arena are touched only under a hold on it: read under a shared
-// hold, a pin or the lock, changed under the lock. So memory of a folio that is not resident is
-// never touched, and never allocated outside of the budget.
+// Invariant: a folio's bytes in the arena are changed only under its lock, and seen by a caller
+// only if they were read under a hold or proved after. Memory of a folio that is not resident is
+// touched only by a copy that will be thrown away, and its reader gives it back.
 #pragma once
 
 #include <atomic>
@@ -25,6 +27,9 @@
 namespace mtdfuse::cache {
 
 class CacheState;
+
+// A range is copied in streams of at most this length: under one hold, with one proof.
+inline constexpr std::uint64_t kStreamRunBytes = 128 * kKiB;
 
 class MappingState {
 public:
@@ -73,43 +78,73 @@ private:
         ByteOffset at;
         std::uint64_t length_bytes;
     };
+    [[nodiscard]] FolioIndex folio_of(ByteOffset at) const {
+        return FolioIndex(at.value >> folio_shift_);
+    }
     [[nodiscard]] Piece piece_at(ByteOffset at, std::uint64_t length_bytes) const;
-    [[nodiscard]] Status check_range(ByteOffset at, std::uint64_t length_bytes) const;
+    [[nodiscard]] bool in_range(ByteOffset at, std::uint64_t length_bytes) const {
+        return at.value <= size_bytes_ && length_bytes <= size_bytes_ - at.value;
+    }
+    [[nodiscard]] tl::unexpected<Error> out_of_range(ByteOffset at,
+                                                     std::uint64_t length_bytes) const;
+    [[nodiscard]] std::uint64_t run_bytes(FolioIndex first, std::uint64_t count) const;
+    [[nodiscard]] std::uint64_t run_charge_bytes(FolioIndex first, std::uint64_t count) const;
 
     using Proof = FolioTable::Proof;
     // The transition, if the folio still is what was looked at; counts a retry where it is not.
     [[nodiscard]] Proof take(FolioIndex index, Transition transition, FolioWord looked);
-    // Makes a folio resident that was looked at and was not; ends by `publish`.
-    [[nodiscard]] Result<Proof> fill_folio(FolioIndex index, FolioWord looked, Transition publish,
-                                           Patience patience);
-    // The folio's bytes from the backing, or 0xFF without one. The folio is locked.
-    [[nodiscard]] Status load_bytes(FolioIndex index);
+
+    // ---- filling: mapping_fill.cpp
+    // Makes a folio resident that was looked at and was not; ends by `publish`. Absent neighbours
+    // above it, up to `count` in all, come with it in the same read where that needs no sleep.
+    [[nodiscard]] Result<Proof> fill(FolioIndex index, std::uint64_t count, FolioWord looked,
+                                     Transition publish, Patience patience);
+    [[nodiscard]] Reservation reserve_neighbours(FolioIndex index, std::uint64_t& count);
+    // How many folios a miss reads at once: what is wanted, and more where it follows the last one.
+    [[nodiscard]] std::uint64_t read_ahead(FolioIndex index, std::uint64_t wanted);
+    // The bytes from the backing, or 0xFF without one. The folios are locked.
+    [[nodiscard]] Status load_bytes(FolioIndex first, std::uint64_t count);
     // The folio is locked, its bytes are there: the budget's books have it from now on.
     void admit(FolioIndex index, Reservation& room);
 
-    [[nodiscard]] Status read_piece(const Piece& piece, std::byte* into);
-
-    enum class Outcome { again, unchanged, changed };
-    [[nodiscard]] Status change_piece(const Piece& piece, const Change& change);
-    [[nodiscard]] Result<Outcome> try_change(const Piece& piece, const Change& change);
-    [[nodiscard]] Result<Outcome> try_to_find_equal(const Piece& piece, const Change& change,
-                                                    FolioWord looked);
-    [[nodiscard]] Result<Outcome> change_locked(const Piece& piece, const Change& change,
-                                                FolioWord looked, Reservation& room,
-                                                Reservation& dirt);
-    void mark_dirty(FolioIndex index, Reservation& dirt);
-    [[nodiscard]] Status write_through(FolioIndex index);
-
+    // ---- reading: mapping_read.cpp
+    // A front part of the range, if its folios are resident and stay so: its length; else 0.
+    [[nodiscard]] std::uint64_t read_resident(ByteOffset at, std::span<std::byte> into);
+    // At least the part in the first folio, whatever that takes.
+    [[nodiscard]] Result<std::uint64_t> read_first_folio(ByteOffset at, std::span<std::byte> into);
+    void note_use(FolioIndex first, std::span<const FolioWord> looked);
+    void settle_late_copy(FolioIndex index);
     // True where the folio is pinned now; false where that would take patience.
     [[nodiscard]] Result<bool> try_pin(FolioIndex index, Patience patience);
 
+    // ---- changing: mapping_change.cpp
+    // How much of the front of the range is done; 0: look again.
+    [[nodiscard]] Result<std::uint64_t> change_front(ByteOffset at, std::uint64_t length_bytes,
+                                                     const Change& change);
+    [[nodiscard]] Result<std::uint64_t> change_resident(ByteOffset at, std::uint64_t length_bytes,
+                                                        const Change& change);
+    [[nodiscard]] Result<std::uint64_t> change_absent(const Piece& piece, const Change& change,
+                                                      FolioWord looked);
+    enum class Outcome { unchanged, changed, needs_dirty_room };
+    [[nodiscard]] Outcome change_locked(const Piece& piece, const Change& change, FolioWord looked);
+    [[nodiscard]] Status fill_by_change(const Piece& piece, const Change& change, Reservation& room,
+                                        Reservation& dirt);
+    void mark_dirty(FolioIndex index, Reservation& dirt);
+    [[nodiscard]] Status write_through(FolioIndex first, std::uint64_t count);
+
     CacheState& cache_;
+    const Kernels& kernels_;
     const std::unique_ptr<storage::Backing> backing_;
     const std::uint64_t size_bytes_;
     const std::uint64_t folio_bytes_;
+    const unsigned folio_shift_;
     Arena arena_;
     const std::unique_ptr<FolioTable> folios_;
     std::atomic<std::uint64_t> dirty_bytes_{0};
+    // Where a miss would go on with the last one, and how much that read. Racing readers spoil at
+    // worst each other's guess.
+    std::atomic<std::uint64_t> next_miss_{0};
+    std::atomic<std::uint64_t> miss_folios_{0};
     ErrorSequence errors_;
     std::mutex error_text_mutex_; // a leaf
     std::string error_text_;

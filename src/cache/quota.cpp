@@ -2,30 +2,40 @@
 
 namespace mtdfuse::cache {
 
+std::uint64_t Quota::limit_bytes() const {
+    const std::lock_guard lock(mutex_);
+    return limit_;
+}
+
+void Quota::set_limit(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    limit_ = bytes;
+}
+
 std::uint64_t Quota::used_bytes() const {
     const std::lock_guard lock(mutex_);
     return used_;
 }
 
-bool Quota::try_take(std::uint64_t bytes) {
+bool Quota::try_take(std::uint64_t bytes, std::uint64_t folios) {
     const std::lock_guard lock(mutex_);
     if (used_ + bytes > limit_)
         return false;
     used_ += bytes;
-    ++takers_;
+    folios_ += folios;
     return true;
 }
 
-std::uint64_t Quota::takers() const {
+std::uint64_t Quota::folios() const {
     const std::lock_guard lock(mutex_);
-    return takers_;
+    return folios_;
 }
 
-void Quota::give_back(std::uint64_t bytes, std::uint64_t takers) {
+void Quota::give_back(std::uint64_t bytes, std::uint64_t folios) {
     {
         const std::lock_guard lock(mutex_);
         used_ -= bytes;
-        takers_ -= takers;
+        folios_ -= folios;
         ++epoch_;
     }
     changed_.notify_all();

@@ -108,7 +108,7 @@ Attempt try_to_evict(CacheState& cache, std::uint64_t bytes) {
         evict(cache, scan.victims);
         return {true, false, {}, {}, {}};
     }
-    const bool in_flight = cache.resident_list.size() < cache.resident.takers();
+    const bool in_flight = cache.resident_list.size() < cache.resident.folios();
     Attempt attempt{false, in_flight, scan.busy, scan.pinned, {}};
     if (!scan.dirty.empty()) {
         Result<bool> written = write_back_candidates(cache, std::move(scan.dirty));
@@ -121,11 +121,12 @@ Attempt try_to_evict(CacheState& cache, std::uint64_t bytes) {
 
 } // namespace
 
-Result<Reservation> reserve_resident(CacheState& cache, std::uint64_t bytes, Patience patience) {
+Result<Reservation> reserve_resident(CacheState& cache, std::uint64_t bytes, std::uint64_t folios,
+                                     Patience patience) {
     for (;;) {
         const std::uint64_t epoch = cache.resident.epoch();
-        if (cache.resident.try_take(bytes))
-            return Reservation(cache.resident, bytes);
+        if (cache.resident.try_take(bytes, folios))
+            return Reservation(cache.resident, bytes, folios);
         Attempt attempt = try_to_evict(cache, bytes);
         if (attempt.progress)
             continue;

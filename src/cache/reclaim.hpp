@@ -14,10 +14,10 @@ enum class Patience {
     never,        // ENOMEM where nothing can be evicted now
 };
 
-// Room for `bytes` more. The caller holds no folio; with `never` it may hold pins. The backing's
-// error where everything in the way is dirty and cannot be written.
+// Room for `bytes` more, for `folios` of them. The caller holds no folio; with `never` it may hold
+// pins. The backing's error where everything in the way is dirty and cannot be written.
 [[nodiscard]] Result<Reservation> reserve_resident(CacheState& cache, std::uint64_t bytes,
-                                                   Patience patience);
+                                                   std::uint64_t folios, Patience patience);
 
 // Evicts every clean folio of the mapping that nobody holds.
 void evict_clean(CacheState& cache, const MappingState& mapping);

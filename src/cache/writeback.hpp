@@ -13,13 +13,18 @@ namespace mtdfuse::cache {
 
 class CacheState;
 
-// One walk over dirty folios. Neighbours are gathered into one write: in the arena a range of
-// folios is one run of memory. A folio is held shared from add() until its run is written, so
-// readers go on and writers wait. A failed run is tried again folio by folio: one bad place does
-// not keep its neighbours dirty. Not thread-safe; never sleeps for a folio.
+// One walk over dirty folios, in ascending order. Neighbours are gathered into one write: in
+// the arena a range of folios is one run of memory. A run ends at each MiB of the device,
+// so that long ones are aligned for whatever lies below. A folio is held shared from add() until
+// its run is written: readers go on, writers wait. A failed run is tried again folio by folio: one
+// bad place does not keep its neighbours dirty. Not thread-safe; never sleeps for a folio.
 class WritebackPass {
 public:
-    explicit WritebackPass(CacheState& cache) : cache_(cache) {}
+    // `start_write_out`: what is written sets out for stable storage at once, for a sync to find
+    // most of its way done.
+    enum class Next { leave, start_write_out };
+    explicit WritebackPass(CacheState& cache, Next next = Next::leave)
+        : cache_(cache), next_(next) {}
     WritebackPass(const WritebackPass&) = delete;
     WritebackPass& operator=(const WritebackPass&) = delete;
     ~WritebackPass() { finish(); }
@@ -34,14 +39,19 @@ public:
     [[nodiscard]] const std::optional<Error>& first_error() const { return first_error_; }
 
 private:
-    [[nodiscard]] Status write_run(FolioIndex first, std::uint64_t count);
-    void end_written(FolioIndex index);
+    void write_run();
+    [[nodiscard]] Status write(FolioIndex first, std::uint64_t count);
+    void end_written(FolioIndex first, std::uint64_t count);
     void end_failed(FolioIndex index, const Error& error);
+    // Of what was written since the last call.
+    void start_write_out();
 
     CacheState& cache_;
-    MappingState* mapping_ = nullptr; // of the run
+    const Next next_;
+    MappingState* mapping_ = nullptr; // of the run and of what has not set out yet
     FolioIndex first_;
     std::uint64_t count_ = 0;
+    ByteOffset set_out_from_, set_out_to_;
     std::uint64_t written_folios_ = 0;
     std::optional<Error> first_error_;
 };

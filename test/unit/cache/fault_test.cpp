@@ -204,6 +204,22 @@ TEST_CASE("a failed sync of the backing is an error of the mapping") {
     CHECK(number_of(sync_with(mapping, b)) == EIO);
 }
 
+TEST_CASE("an error in what is read ahead is nobody's") {
+    CacheUnderTest under(64);
+    Mapping& mapping = under.map(64 * kFolio, 0x11);
+    under.backing->fault = [](Operation operation, ByteOffset at, std::uint64_t length) {
+        const bool over = at.value <= 5 * kFolio && 5 * kFolio < at.value + length;
+        return operation == Operation::read && over ? EIO : 0;
+    };
+    for (std::uint64_t at = 0; at < 5 * kFolio; at += kFolio)
+        CHECK(read_all(mapping, at, kFolio) == filled(kFolio, 0x11));
+    std::vector<std::byte> one(1);
+    CHECK(number_of(mapping.read(ByteOffset(5 * kFolio), one)) == EIO);
+    CHECK(read_all(mapping, 6 * kFolio, kFolio) == filled(kFolio, 0x11));
+    CHECK(under.leaks().empty());
+    CHECK(Inspector::allocated_bytes(mapping) == under.cache->resident_bytes());
+}
+
 TEST_CASE("a failed read is the reader's error, and leaves the folio absent") {
     CacheUnderTest under(8);
     Mapping& mapping = under.map(4 * kFolio, 0x11);

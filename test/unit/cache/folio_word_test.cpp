@@ -95,7 +95,7 @@ std::size_t walk_all(std::size_t threads) {
                     continue;
                 can_go_on = true;
                 Model after = model;
-                after.word = *next;
+                after.word = *next & ~kSequenceMask; // only counts
                 after.threads[t] = step.to;
                 if (step.transition == Transition::lock && (model.word & kUptodate) != 0)
                     after.threads[t] = Holds::full_lock;

@@ -52,7 +52,7 @@ public:
         }
         if (resident != state(cache).resident.used_bytes())
             found += "resident quota; ";
-        if (residents != state(cache).resident.takers() ||
+        if (residents != state(cache).resident.folios() ||
             residents != state(cache).resident_list.size())
             found += "resident list; ";
         if (dirty != state(cache).dirty.used_bytes())

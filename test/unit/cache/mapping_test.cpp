@@ -180,6 +180,54 @@ TEST_CASE("a mapping of 1 TiB is made at once and costs what it holds") {
     CHECK(read_all(mapping, kTebibyte - 3, 3) == filled(3, 0x66));
 }
 
+TEST_CASE("sequential misses read ahead, others do not") {
+    CacheUnderTest under(2048);
+    Mapping& mapping = under.map(1024 * kFolio, 0x11);
+    for (std::uint64_t at = 0; at < 1024 * kFolio; at += kFolio)
+        REQUIRE(read_all(mapping, at, kFolio) == filled(kFolio, 0x11));
+    // 1, 2, 4, ... 128 folios, then a MiB at a time, then the last folio.
+    CHECK(under.backing->reads == 8 + 3 + 1);
+    mapping.drop();
+    under.backing->reads = 0;
+    for (std::uint64_t i = 0; i < 50; ++i)
+        read_all(mapping, (1000 - i * 20) * kFolio, 1);
+    CHECK(under.backing->reads == 50);
+    CHECK(under.cache->resident_bytes() == 50 * kFolio);
+    // A long read asks for all of its folios at once.
+    mapping.drop();
+    under.backing->reads = 0;
+    read_all(mapping, 500 * kFolio, 100 * kFolio);
+    CHECK(under.backing->reads == 1);
+    CHECK(under.leaks().empty());
+}
+
+TEST_CASE("reading ahead passes by what is there already, and takes a share of the cache only") {
+    CacheUnderTest under(16);
+    Mapping& mapping = under.map(64 * kFolio, 0x11);
+    REQUIRE(write(mapping, 3 * kFolio, filled(1, 0x22)));
+    for (std::uint64_t at = 0; at < 8 * kFolio; at += kFolio)
+        read_all(mapping, at, 1);
+    CHECK(read_all(mapping, 3 * kFolio, 1) == filled(1, 0x22));
+    read_all(mapping, 8 * kFolio, 1);
+    CHECK(under.cache->resident_bytes() <= 12 * kFolio);
+    CHECK(under.leaks().empty());
+}
+
+TEST_CASE("a sync that has to be stable lets its bytes set out, every other leaves them") {
+    CacheUnderTest under(8192);
+    Mapping& mapping = under.map(8192 * kFolio);
+    REQUIRE(write(mapping, 0, filled(4000 * kFolio, 0x01)));
+    REQUIRE(sync(mapping));
+    CHECK(under.backing->set_outs == 0);
+    REQUIRE(write(mapping, 0, filled(4000 * kFolio, 0x02)));
+    under.backing->writes = 0;
+    ErrorCursor cursor = mapping.error_cursor();
+    REQUIRE(mapping.sync(Durability::stable, cursor));
+    CHECK(under.backing->writes == 16); // 15.6 MiB, a MiB each
+    CHECK(under.backing->set_outs == 2);
+    CHECK(under.backing->set_out_bytes == 4000 * kFolio);
+}
+
 TEST_CASE("writethrough: the backing has the bytes when write returns") {
     Options options;
     options.policy = Policy::writethrough;
@@ -223,6 +271,13 @@ TEST_CASE("options out of range are refused with the rule") {
     CHECK(refused(4 << 20, 64 << 20));
     CHECK(refused(65536, 65535));
     CHECK_FALSE(refused(65536, 65536));
+    Options options;
+    options.kernels = "mmx";
+    const auto made = Cache::create(options, log, clock);
+    REQUIRE_FALSE(made);
+    CHECK(made.error().number == EINVAL);
+    options.kernels = "plain";
+    CHECK(Cache::create(options, log, clock));
 }
 
 TEST_CASE("a device as large as the cache fits, with a last folio that is no whole page") {

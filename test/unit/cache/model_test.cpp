@@ -180,7 +180,7 @@ TEST_CASE("random operations agree with an array of bytes") {
     CHECK(Inspector::leaks(*cache) == "");
     CHECK((backing.bytes() == model)); // in parentheses: nobody reads 40 MiB of bytes
     const CacheCounters& counters = Inspector::state(*cache).counters;
-    CHECK(counters.hits.value() > 0);
+    CHECK(counters.hits.value(0) > 0);
     CHECK(counters.misses.value() > 0);
     CHECK(counters.evictions.value() > 0);
     CHECK(counters.writebacks.value() > 0);
