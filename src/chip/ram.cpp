@@ -9,9 +9,7 @@
 namespace mtdfuse::chip {
 namespace {
 
-struct Counters {
-    Counter reads, read_bytes, programs, programmed_bytes, erased_blocks;
-};
+enum : std::size_t { kReads, kReadBytes, kPrograms, kProgrammedBytes, kErasedBlocks, kCounters };
 
 class Ram final : public Chip {
 public:
@@ -36,7 +34,7 @@ private:
 
     const Geometry geometry_;
     cache::Mapping& data_;
-    Counters counters_;
+    ThreadCounters<kCounters> counters_;
 };
 
 Status Ram::check_range(ByteOffset at, std::uint64_t length_bytes) const {
@@ -54,8 +52,9 @@ Status Ram::read(ByteOffset at, std::span<std::byte> into) {
     if (Status done = data_.read(at, into); !done) {
         return done;
     }
-    counters_.reads.add();
-    counters_.read_bytes.add(into.size());
+    auto counters = counters_.mine();
+    counters.add(kReads);
+    counters.add(kReadBytes, into.size());
     return {};
 }
 
@@ -66,8 +65,9 @@ Status Ram::program(ByteOffset at, std::span<const std::byte> from) {
     if (Status done = data_.write(at, from, cache::Combine::replace); !done) {
         return done;
     }
-    counters_.programs.add();
-    counters_.programmed_bytes.add(from.size());
+    auto counters = counters_.mine();
+    counters.add(kPrograms);
+    counters.add(kProgrammedBytes, from.size());
     return {};
 }
 
@@ -84,20 +84,19 @@ Status Ram::erase(BlockIndex first, std::uint64_t count) {
         !done) {
         return done;
     }
-    counters_.erased_blocks.add(count);
+    counters_.add(kErasedBlocks, count);
     return {};
 }
 
 void Ram::collect_metrics(std::vector<Metric>& into) const {
-    const auto counter = [&into](const char* name, const char* help, const Counter& value) {
-        into.push_back({name, help, MetricKind::counter, value.value()});
+    const auto counter = [&](const char* name, const char* help, std::size_t which) {
+        into.push_back({name, help, MetricKind::counter, counters_.value(which)});
     };
-    counter("chip_reads_total", "Reads that the chip answered.", counters_.reads);
-    counter("chip_read_bytes_total", "Bytes read from the chip.", counters_.read_bytes);
-    counter("chip_programs_total", "Programs that the chip carried out.", counters_.programs);
-    counter("chip_programmed_bytes_total", "Bytes programmed.", counters_.programmed_bytes);
-    counter("chip_erased_blocks_total", "Blocks erased by erases that succeeded.",
-            counters_.erased_blocks);
+    counter("chip_reads_total", "Reads that the chip answered.", kReads);
+    counter("chip_read_bytes_total", "Bytes read from the chip.", kReadBytes);
+    counter("chip_programs_total", "Programs that the chip carried out.", kPrograms);
+    counter("chip_programmed_bytes_total", "Bytes programmed.", kProgrammedBytes);
+    counter("chip_erased_blocks_total", "Blocks erased by erases that succeeded.", kErasedBlocks);
 }
 
 } // namespace

@@ -23,6 +23,8 @@ struct Words {
     std::string folio_sizes = "4K,16K,64K,2M";
     unsigned rounds = 5;
     std::string directory;
+    std::string kernels;
+    bool engine = false;
     bool json = false;
     bool help = false;
     bool version = false;
@@ -40,6 +42,9 @@ void describe(CLI::App& app, Words& words) {
         ->capture_default_str();
     app.add_option("--directory", words.directory,
                    "put the device into a nameless file there instead of memory");
+    app.add_option("--kernels", words.kernels,
+                   "copy and compare by plain, avx2 or avx512 instead of the CPU's best");
+    app.add_flag("--engine", words.engine, "time the cache alone, without chip and MTD core");
     app.add_flag("--json", words.json, "print JSON instead of a table");
     app.add_flag("-V,--version", words.version, "print the version and leave");
     app.add_flag("-h,--help", words.help, "print this text and leave");
@@ -66,6 +71,8 @@ Result<SpeedtestOptions> read_values(const Words& words) {
     }
     options.rounds = words.rounds;
     options.directory = words.directory;
+    options.kernels = words.kernels;
+    options.engine_only = words.engine;
     return options;
 }
 

@@ -7,7 +7,7 @@ namespace mtdfuse::tools {
 namespace {
 
 std::string header(const std::vector<Row>& rows) {
-    std::string line = fmt::format("{:<16}{:>9}", "work", "limit");
+    std::string line = fmt::format("{:<18}{:>17}", "work", "limit");
     for (const Row& row : rows) {
         if (row.work != rows.front().work)
             break;
@@ -27,7 +27,8 @@ std::string table_text(const std::vector<Row>& rows, std::uint64_t bytes) {
     std::string_view work;
     for (const Row& row : rows) {
         if (row.work != work)
-            text += fmt::format("\n{:<16}{:>9.2f}", row.work, row.limit_milliseconds);
+            text +=
+                fmt::format("\n{:<18}{:>8}{:>9.2f}", row.work, row.limit, row.limit_milliseconds);
         work = row.work;
         text += fmt::format("{:>9.2f} ({:.2f})", row.milliseconds, row.ratio());
     }

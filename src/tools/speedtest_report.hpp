@@ -14,6 +14,7 @@ struct Row {
     std::uint64_t folio_bytes;
     double milliseconds;
     double limit_milliseconds;
+    std::string_view limit; // what was done for it
     [[nodiscard]] double ratio() const { return milliseconds / limit_milliseconds; }
 };
 

@@ -20,6 +20,7 @@ struct Subject {
     std::unique_ptr<cache::Cache> cache;
     std::unique_ptr<chip::Chip> chip;
     std::unique_ptr<mtd::Device> device;
+    std::unique_ptr<Target> target;
 };
 
 Result<std::unique_ptr<storage::Backing>> make_nameless_file(const std::string& directory,
@@ -46,6 +47,7 @@ Result<Subject> make_subject(const SpeedtestOptions& options, std::uint64_t foli
                              Clock& clock) {
     cache::Options cache_options;
     cache_options.folio_bytes = folio_bytes;
+    cache_options.kernels = options.kernels;
     auto cache = cache::Cache::create(cache_options, log, clock);
     if (!cache)
         return tl::make_unexpected(cache.error());
@@ -57,8 +59,9 @@ Result<Subject> make_subject(const SpeedtestOptions& options, std::uint64_t foli
     const Status right = chip::check_geometry(geometry);
     if (!right)
         return tl::make_unexpected(right.error());
-    Subject subject{std::move(*cache), chip::make_ram(geometry, **mapping), nullptr};
+    Subject subject{std::move(*cache), chip::make_ram(geometry, **mapping), nullptr, nullptr};
     subject.device = std::make_unique<mtd::Device>(*subject.chip, 0, "speedtest", false);
+    subject.target = options.engine_only ? make_target(**mapping) : make_target(*subject.device);
     return subject;
 }
 
@@ -105,7 +108,8 @@ public:
         : options_(options), subjects_(subjects), data_(random_bytes(options.size_bytes, 1)),
           other_data_(random_bytes(options.size_bytes, 2)),
           erased_(options.size_bytes, std::byte{0xff}), ram_(options.size_bytes, std::byte{0xff}),
-          buffer_(kEraseBlockBytes, std::byte{0}), samples_(kWorks.size() * (subjects.size() + 1)) {
+          buffer_(kEraseBlockBytes, std::byte{0}), second_buffer_(kEraseBlockBytes, std::byte{0}),
+          samples_(kWorks.size() * (subjects.size() + 1)) {
         Random random(3);
         for (std::uint64_t i = 0; i < options.size_bytes / kRandomReadBytes; ++i)
             offsets_.push_back(random.below(options.size_bytes / kRandomReadBytes) *
@@ -118,16 +122,17 @@ public:
             const Work& work = kWorks[w];
             if (work.action == Action::write)
                 std::swap(data_, other_data_);
-            const Material material{data_.bytes(), buffer_.bytes(), offsets_};
+            const Material material{
+                data_.bytes(), {buffer_.bytes(), second_buffer_.bytes()}, offsets_};
             const double limit = time_ms([&] { run_on_memory(work, ram_.bytes(), material); });
             if (timed)
                 samples(w, subjects_.size()).push_back(limit);
             for (std::size_t s = 0; s < subjects_.size(); ++s) {
                 Status done;
-                mtd::Device& device = *subjects_[s].device;
-                const double taken = time_ms([&] { done = run_on_device(work, device, material); });
+                Target& target = *subjects_[s].target;
+                const double taken = time_ms([&] { done = run_on_target(work, target, material); });
                 if (done)
-                    done = check_contents(device,
+                    done = check_contents(target,
                                           (work.action == Action::erase ? erased_ : data_).bytes(),
                                           buffer_.bytes());
                 if (!done)
@@ -146,8 +151,8 @@ public:
         for (std::size_t w = 0; w < kWorks.size(); ++w) {
             const double limit = median(samples(w, subjects_.size()));
             for (std::size_t s = 0; s < subjects_.size(); ++s)
-                rows.push_back(
-                    Row{kWorks[w].name, options_.folio_bytes[s], median(samples(w, s)), limit});
+                rows.push_back(Row{kWorks[w].name, options_.folio_bytes[s], median(samples(w, s)),
+                                   limit, kWorks[w].limit});
         }
         return rows;
     }
@@ -167,7 +172,7 @@ private:
 
     const SpeedtestOptions& options_;
     std::vector<Subject>& subjects_;
-    PageAligned data_, other_data_, erased_, ram_, buffer_;
+    PageAligned data_, other_data_, erased_, ram_, buffer_, second_buffer_;
     std::vector<std::uint64_t> offsets_;
     std::vector<std::vector<double>> samples_;
 };

@@ -15,6 +15,8 @@ struct SpeedtestOptions {
     // Empty: the device is memory only. Else a directory: each device is a nameless file in it,
     // behind a cache of the default size.
     std::string directory;
+    std::string kernels;      // of the cache; empty for the best of this CPU
+    bool engine_only = false; // the cache without chip and MTD core
 };
 
 // The medians of all rounds. Contents are checked after each pass, outside its time.

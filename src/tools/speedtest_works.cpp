@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include <fmt/format.h>
+
+#include "speedtest_limits.hpp"
 
 namespace mtdfuse::tools {
 
@@ -19,25 +22,68 @@ Status whole(const Result<std::size_t>& moved, std::uint64_t piece_bytes) {
     return {};
 }
 
+class DeviceTarget final : public Target {
+public:
+    explicit DeviceTarget(mtd::Device& device) : device_(device) {}
+    [[nodiscard]] std::uint64_t size_bytes() const override {
+        return device_.geometry().size_bytes;
+    }
+    [[nodiscard]] Status read(std::uint64_t at_bytes, std::span<std::byte> into) override {
+        return whole(device_.read(at_bytes, into), into.size());
+    }
+    [[nodiscard]] Status write(std::uint64_t at_bytes, std::span<const std::byte> from) override {
+        return whole(device_.write(at_bytes, from), from.size());
+    }
+    [[nodiscard]] Status erase(std::uint64_t at_bytes, std::uint64_t length_bytes) override {
+        return device_.erase(at_bytes, length_bytes);
+    }
+
+private:
+    mtd::Device& device_;
+};
+
+class MappingTarget final : public Target {
+public:
+    explicit MappingTarget(cache::Mapping& mapping) : mapping_(mapping) {}
+    [[nodiscard]] std::uint64_t size_bytes() const override { return mapping_.size_bytes(); }
+    [[nodiscard]] Status read(std::uint64_t at_bytes, std::span<std::byte> into) override {
+        return mapping_.read(ByteOffset(at_bytes), into);
+    }
+    [[nodiscard]] Status write(std::uint64_t at_bytes, std::span<const std::byte> from) override {
+        return mapping_.write(ByteOffset(at_bytes), from, cache::Combine::replace);
+    }
+    [[nodiscard]] Status erase(std::uint64_t at_bytes, std::uint64_t length_bytes) override {
+        return mapping_.fill_ff(ByteOffset(at_bytes), length_bytes);
+    }
+
+private:
+    cache::Mapping& mapping_;
+};
+
 // Nothing may be known of the buffer after this, so that no copy into it is optimised away.
 void consume(std::span<const std::byte> bytes) {
     asm volatile("" : : "r"(bytes.data()) : "memory");
 }
 
-bool all_ff(std::span<const std::byte> bytes) {
-    return bytes.front() == std::byte{0xff} &&
-           std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+// body(0) here, the others in threads of their own.
+template<class Body>
+void on_threads(unsigned count, const Body& body) {
+    std::vector<std::thread> others;
+    for (unsigned number = 1; number < count; ++number)
+        others.emplace_back([&body, number] { body(number); });
+    body(0);
+    for (std::thread& other : others)
+        other.join();
 }
 
-} // namespace
-
-Status run_on_device(const Work& work, mtd::Device& device, const Material& material) {
-    const std::uint64_t size_bytes = device.geometry().size_bytes;
+Status one_pass(const Work& work, Target& target, const Material& material, unsigned number) {
+    const std::uint64_t size_bytes = target.size_bytes();
     const std::uint64_t piece = work.piece_bytes;
+    const std::span<std::byte> buffer = material.buffers[number].first(piece);
     Status done;
     if (work.action == Action::random_read) {
         for (const std::uint64_t at : material.random_offsets_bytes) {
-            done = whole(device.read(at, material.buffer.first(piece)), piece);
+            done = target.read(at, buffer);
             if (!done)
                 return done;
         }
@@ -46,27 +92,29 @@ Status run_on_device(const Work& work, mtd::Device& device, const Material& mate
     for (std::uint64_t at = 0; at < size_bytes && done; at += piece) {
         switch (work.action) {
         case Action::read:
-            done = whole(device.read(at, material.buffer.first(piece)), piece);
+            done = target.read(at, buffer);
             break;
         case Action::write:
-            done = whole(device.write(at, material.data.subspan(at, piece)), piece);
+        case Action::write_same:
+            done = target.write(at, material.data.subspan(at, piece));
             break;
         case Action::erase:
         case Action::random_read:
-            done = device.erase(at, piece);
+            done = target.erase(at, piece);
             break;
         }
     }
     return done;
 }
 
-void run_on_memory(const Work& work, std::span<std::byte> ram, const Material& material) {
+void one_pass_on_memory(const Work& work, std::span<std::byte> ram, const Material& material,
+                        unsigned number) {
     const std::uint64_t piece = work.piece_bytes;
-    std::byte* const buffer = material.buffer.data();
+    const std::span<std::byte> buffer = material.buffers[number];
     if (work.action == Action::random_read) {
         for (const std::uint64_t at : material.random_offsets_bytes) {
-            std::memcpy(buffer, ram.data() + at, piece);
-            consume(material.buffer);
+            std::memcpy(buffer.data(), ram.data() + at, piece);
+            consume(buffer);
         }
         return;
     }
@@ -74,29 +122,58 @@ void run_on_memory(const Work& work, std::span<std::byte> ram, const Material& m
         const std::span<std::byte> place = ram.subspan(at, piece);
         switch (work.action) {
         case Action::read:
-            std::memcpy(buffer, place.data(), piece);
-            consume(material.buffer);
+            std::memcpy(buffer.data(), place.data(), piece);
+            consume(buffer);
             break;
         case Action::write:
-            if (std::memcmp(place.data(), material.data.data() + at, piece) != 0)
+            std::memcpy(place.data(), material.data.data() + at, piece);
+            consume(place);
+            break;
+        case Action::write_same:
+            if (!same_bytes(place, material.data.subspan(at, piece)))
                 std::memcpy(place.data(), material.data.data() + at, piece);
             consume(place);
             break;
         case Action::erase:
         case Action::random_read:
             if (!all_ff(place))
-                std::memset(place.data(), 0xff, piece);
+                stream_ff(place);
             consume(place);
             break;
         }
     }
 }
 
-Status check_contents(mtd::Device& device, std::span<const std::byte> expected,
+} // namespace
+
+std::unique_ptr<Target> make_target(mtd::Device& device) {
+    return std::make_unique<DeviceTarget>(device);
+}
+
+std::unique_ptr<Target> make_target(cache::Mapping& mapping) {
+    return std::make_unique<MappingTarget>(mapping);
+}
+
+Status run_on_target(const Work& work, Target& target, const Material& material) {
+    std::array<Status, kMostThreads> done;
+    on_threads(work.threads,
+               [&](unsigned number) { done[number] = one_pass(work, target, material, number); });
+    for (Status& one : done)
+        if (!one)
+            return std::move(one);
+    return {};
+}
+
+void run_on_memory(const Work& work, std::span<std::byte> ram, const Material& material) {
+    on_threads(work.threads,
+               [&](unsigned number) { one_pass_on_memory(work, ram, material, number); });
+}
+
+Status check_contents(Target& target, std::span<const std::byte> expected,
                       std::span<std::byte> buffer) {
     for (std::uint64_t at = 0; at < expected.size(); at += buffer.size()) {
         const std::uint64_t piece = std::min<std::uint64_t>(buffer.size(), expected.size() - at);
-        Status got = whole(device.read(at, buffer.first(piece)), piece);
+        Status got = target.read(at, buffer.first(piece));
         if (!got)
             return got;
         const auto [wrong, right] =

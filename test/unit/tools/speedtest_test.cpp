@@ -11,10 +11,10 @@ using namespace mtdfuse::tools;
 namespace {
 
 const std::vector<Row> kRows{
-    {"read_128k", 4096, 3.0, 2.0},
-    {"read_128k", 65536, 2.0, 2.0},
-    {"erase_data", 4096, 1.0, 4.0},
-    {"erase_data", 65536, 1.0, 4.0},
+    {"read_128k", 4096, 3.0, 2.0, "copy"},
+    {"read_128k", 65536, 2.0, 2.0, "copy"},
+    {"erase_data", 4096, 1.0, 4.0, "fill"},
+    {"erase_data", 65536, 1.0, 4.0, "fill"},
 };
 
 } // namespace
@@ -30,9 +30,9 @@ TEST_CASE("the JSON of a speed test") {
 TEST_CASE("the table of a speed test has a line per work and a column per folio size") {
     CHECK(table_text(kRows, 1048576) ==
           "milliseconds for one pass over 1M, by folio size (times the limit)\n"
-          "work                limit              4K             64K\n"
-          "read_128k            2.00     3.00 (1.50)     2.00 (1.00)\n"
-          "erase_data           4.00     1.00 (0.25)     1.00 (0.25)\n");
+          "work                          limit              4K             64K\n"
+          "read_128k             copy     2.00     3.00 (1.50)     2.00 (1.00)\n"
+          "erase_data            fill     4.00     1.00 (0.25)     1.00 (0.25)\n");
 }
 
 TEST_CASE("a small speed test times every work on every device, in memory and over a file") {
@@ -41,6 +41,8 @@ TEST_CASE("a small speed test times every work on every device, in memory and ov
     options.folio_bytes = {4096, 65536};
     options.rounds = 1;
     options.directory = GENERATE("", "/tmp");
+    options.engine_only = GENERATE(false, true);
+    options.kernels = "plain";
     NullLog log;
     const auto rows = run_speedtest(options, log);
     REQUIRE(rows);
@@ -52,9 +54,12 @@ TEST_CASE("a small speed test times every work on every device, in memory and ov
     }
 }
 
-TEST_CASE("a folio size that the cache refuses stops the speed test") {
+TEST_CASE("a folio size or kernels that the cache refuses stop the speed test") {
     SpeedtestOptions options;
-    options.folio_bytes = {5000};
+    if (GENERATE(true, false))
+        options.folio_bytes = {5000};
+    else
+        options.kernels = "fastest";
     NullLog log;
     const auto rows = run_speedtest(options, log);
     REQUIRE_FALSE(rows);
@@ -71,11 +76,12 @@ TEST_CASE("check_contents names the byte that is wrong") {
     const auto chip =
         chip::make_ram(chip::default_geometry(chip::Type::ram, 4 * kEraseBlockBytes), **mapping);
     mtd::Device device(*chip, 0, "test", false);
+    const auto target = make_target(device);
     std::vector<std::byte> expected(4 * kEraseBlockBytes, std::byte{0xff});
     std::vector<std::byte> buffer(kEraseBlockBytes);
-    CHECK(check_contents(device, expected, buffer));
+    CHECK(check_contents(*target, expected, buffer));
     expected[300000] = std::byte{0x5a};
-    const Status found = check_contents(device, expected, buffer);
+    const Status found = check_contents(*target, expected, buffer);
     REQUIRE_FALSE(found);
     CHECK(found.error().context == "byte 300000 of the device is 0xff, written was 0x5a");
 }
