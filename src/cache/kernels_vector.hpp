@@ -15,6 +15,8 @@
 
 #include "kernels.hpp"
 
+// Each .cpp is meant to have its own, compiled for its instruction set.
+// NOLINTBEGIN(misc-definitions-in-headers)
 namespace mtdfuse::cache {
 namespace {
 
@@ -167,3 +169,4 @@ first_cleared(const std::byte* folio, const std::byte* mask, std::size_t length_
 
 } // namespace
 } // namespace mtdfuse::cache
+// NOLINTEND(misc-definitions-in-headers)
