@@ -25,12 +25,16 @@ constexpr std::uint64_t kWordBits = 64;
 
 class MemoryBacking final : public Backing {
 public:
-    // Takes the mapping.
-    MemoryBacking(std::span<std::byte> mapping, std::byte fill)
-        : bytes_(mapping), fill_(fill), written_(mapping.size() / kPieceBytes / kWordBits + 1) {}
+    // Takes the mapping; remember_pieces() follows, which may throw when the mapping has its owner.
+    MemoryBacking(std::span<std::byte> mapping, std::byte fill) : bytes_(mapping), fill_(fill) {}
     MemoryBacking(const MemoryBacking&) = delete;
     MemoryBacking& operator=(const MemoryBacking&) = delete;
     ~MemoryBacking() override { ::munmap(bytes_.data(), bytes_.size()); }
+
+    void remember_pieces() {
+        written_ =
+            std::vector<std::atomic<std::uint64_t>>(bytes_.size() / kPieceBytes / kWordBits + 1);
+    }
 
     [[nodiscard]] std::uint64_t size_bytes() const override { return bytes_.size(); }
     [[nodiscard]] std::uint64_t block_bytes() const override { return 1; }
@@ -114,8 +118,10 @@ Result<std::unique_ptr<Backing>> make_memory_backing(std::uint64_t size_bytes, s
             : MAP_FAILED;
     if (mapping == MAP_FAILED)
         return fail(ENOMEM, fmt::format("no memory for a device of {} bytes", size_bytes));
-    return std::make_unique<MemoryBacking>(
+    auto backing = std::make_unique<MemoryBacking>(
         std::span(static_cast<std::byte*>(mapping), static_cast<std::size_t>(size_bytes)), fill);
+    backing->remember_pieces();
+    return backing;
 }
 
 } // namespace mtdfuse::storage

@@ -47,8 +47,9 @@ private:
         const std::uint64_t size = model_.size();
         if (threads_ == 1) {
             const std::uint64_t at = random_.below(size);
-            // Seldom over several folios, mostly inside one.
-            const std::uint64_t limit = random_.below(8) == 0 ? size / 8 : 3000;
+            // Mostly inside a folio, seldom over several, and now and then to the end.
+            const std::uint64_t kind = random_.below(64);
+            const std::uint64_t limit = kind == 0 ? size - at : kind < 8 ? size / 8 : 3000;
             return {at, 1 + random_.below(std::min(size - at, limit))};
         }
         const std::uint64_t stripes = size / kStripe / threads_;

@@ -47,6 +47,21 @@ TEST_CASE("memory: reads as the fill until written") {
     }
 }
 
+TEST_CASE(
+    "memory: a write over several 64 KiB pieces is read back, and nothing beside it changes") {
+    static constexpr std::uint64_t piece = 64 * kKiB;
+    const auto backing = memory(6 * piece, std::byte{0xFF});
+    std::vector<std::byte> expected(6 * piece, std::byte{0xFF});
+    const std::vector<std::byte> bytes(2 * piece, std::byte{0x5A});
+    const std::uint64_t at = piece * GENERATE(1U, 2U) + GENERATE(0U, 1U, 65535U);
+    CAPTURE(at);
+    REQUIRE(backing->write_at(ByteOffset(at), bytes));
+    std::copy(bytes.begin(), bytes.end(), expected.begin() + static_cast<std::ptrdiff_t>(at));
+    std::vector<std::byte> into(6 * piece);
+    REQUIRE(backing->read_at(ByteOffset(0), into));
+    CHECK((into == expected)); // not shown byte by byte
+}
+
 TEST_CASE("memory: a range past the end is EINVAL, however the sum overflows") {
     const auto backing = memory(10, std::byte{0xFF});
     auto two = bytes_of("XY");
