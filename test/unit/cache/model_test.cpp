@@ -239,7 +239,7 @@ TEST_CASE("random operations agree with an array of bytes") {
         static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
     const std::uint64_t operations = from_environment("MTDFUSE_TEST_OPERATIONS", 20000);
     Happened all;
-    for (const std::uint64_t folio_bytes : {4096, 16384, 65536, 2 * 1024 * 1024})
+    for (const std::uint64_t folio_bytes : {4 * kKiB, 16 * kKiB, 64 * kKiB, 2048 * kKiB})
         for (const Run& run : {Run{folio_bytes, 8, 1, true, 1}, Run{folio_bytes, 8, 4, true, 1},
                                Run{folio_bytes, 8, 4, false, 10}, Run{folio_bytes, 1, 1, false, 10},
                                Run{folio_bytes, 1, 4, true, 10}}) {
