@@ -25,10 +25,6 @@ Status sync_with(Mapping& mapping, ErrorCursor& cursor,
     return mapping.sync(durability, cursor);
 }
 
-int number_of(const Status& status) {
-    return status ? 0 : status.error().number;
-}
-
 // A bit of everything, over more folios than fit.
 void work_on(Mapping& mapping, unsigned round) {
     const auto ignored = [](const auto& result) { static_cast<void>(result); };

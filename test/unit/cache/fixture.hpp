@@ -85,6 +85,11 @@ struct CacheUnderTest {
     test::FakeBacking* backing = nullptr; // of the last map()
 };
 
+// The errno, 0 for success.
+inline int number_of(const Status& status) {
+    return status ? 0 : status.error().number;
+}
+
 inline std::vector<std::byte> read_all(Mapping& mapping, std::uint64_t at, std::uint64_t length) {
     std::vector<std::byte> bytes(length);
     REQUIRE(mapping.read(ByteOffset(at), bytes));

@@ -177,6 +177,15 @@ TEST_CASE("a copy without a hold that loses its folio is thrown away, and so is 
         under.gap.arm(1, [&] { mapping.drop(); });
         CHECK(read_all(mapping, 10, 3 * kFolio) == filled(3 * kFolio, 0xa7));
     }
+    SECTION("dropped, and not to be read again") {
+        under.gap.arm(1, [&] {
+            mapping.drop();
+            under.backing->fault = [](auto, auto, auto) { return EIO; };
+        });
+        std::vector<std::byte> into(3 * kFolio);
+        CHECK(number_of(mapping.read(ByteOffset(0), into)) == EIO);
+        CHECK(under.cache->resident_bytes() == 0);
+    }
     SECTION("changed") {
         under.gap.arm(1, [&] { REQUIRE(write(mapping, 7, filled(1, 0x01))); });
         CHECK(read_all(mapping, 7, 1) == filled(1, 0x01));

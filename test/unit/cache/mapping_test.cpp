@@ -19,6 +19,11 @@ TEST_CASE("bytes written are read back, and reach the backing by sync alone") {
     CHECK(under.backing->bytes()[5 * kFolio + 50] == std::byte{0xff});
     CHECK(mapping.dirty_bytes() == 0);
     CHECK(under.backing->writes == 1); // neighbours in one write
+    // The folio is clean and resident now.
+    REQUIRE(write(mapping, 3 * kFolio, filled(1, 0x5b)));
+    CHECK(mapping.dirty_bytes() == kFolio);
+    REQUIRE(sync(mapping));
+    CHECK(under.backing->bytes()[3 * kFolio] == std::byte{0x5b});
     CHECK(under.leaks().empty());
 }
 
@@ -168,16 +173,25 @@ TEST_CASE("an anonymous mapping is memory: erased, never dirty, never reclaimed"
 
 TEST_CASE("a mapping of 1 TiB is made at once and costs what it holds") {
     CacheUnderTest under(8);
-    constexpr std::uint64_t kTebibyte = std::uint64_t{1} << 40U;
-    Mapping& mapping = *under.cache->map(std::make_unique<test::SparseBacking>(kTebibyte)).value();
-    for (std::uint64_t at = 0; at < kTebibyte; at += kTebibyte / 32)
+#ifdef __SANITIZE_THREAD__
+    // ThreadSanitizer leaves 1.5 TiB of addresses for all mappings: where the libraries lie in
+    // their middle, no hole of 1 TiB is left.
+    constexpr std::uint64_t kSize = std::uint64_t{1} << 38U;
+#else
+    constexpr std::uint64_t kSize = std::uint64_t{1} << 40U;
+#endif
+    const auto made = under.cache->map(std::make_unique<test::SparseBacking>(kSize));
+    INFO((made ? "" : made.error().context));
+    REQUIRE(made);
+    Mapping& mapping = **made;
+    for (std::uint64_t at = 0; at < kSize; at += kSize / 32)
         REQUIRE(write(mapping, at + 5, filled(3, 0x55)));
-    REQUIRE(write(mapping, kTebibyte - 3, filled(3, 0x66)));
+    REQUIRE(write(mapping, kSize - 3, filled(3, 0x66)));
     CHECK(under.cache->resident_bytes() <= 8 * kFolio);
     CHECK(Inspector::allocated_bytes(mapping) <= 8 * kFolio);
-    for (std::uint64_t at = 0; at < kTebibyte; at += kTebibyte / 32)
+    for (std::uint64_t at = 0; at < kSize; at += kSize / 32)
         CHECK(read_all(mapping, at + 4, 4)[1] == std::byte{0x55});
-    CHECK(read_all(mapping, kTebibyte - 3, 3) == filled(3, 0x66));
+    CHECK(read_all(mapping, kSize - 3, 3) == filled(3, 0x66));
 }
 
 TEST_CASE("sequential misses read ahead, others do not") {
