@@ -42,14 +42,14 @@ CacheState::CacheState(const Options& wanted, const Kernels& with_kernels, Log& 
 
 void CacheState::add_to_budget(std::uint64_t size_bytes) {
     // What sixteen readers can touch at once of memory that was just given back.
-    constexpr std::uint64_t kLateReadBytes = 16 * kStreamRunBytes;
+    const std::uint64_t late_read_bytes = 16 * most_stream_bytes(options.folio_bytes);
     const std::uint64_t capacity = whole_pages(options.capacity_bytes);
     size_of_mappings_ += whole_pages(size_bytes);
     if (size_of_mappings_ <= capacity)
         return; // nothing will ever be reclaimed
     // A small cache would lose too much of itself to that: its readers take a hold instead.
-    if (capacity >= 16 * kLateReadBytes)
-        resident.set_limit(capacity - kLateReadBytes);
+    if (capacity >= 16 * late_read_bytes)
+        resident.set_limit(capacity - late_read_bytes);
     else
         copies_without_hold = false;
 }

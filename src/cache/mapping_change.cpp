@@ -30,7 +30,7 @@ Result<std::uint64_t> MappingState::change_front(ByteOffset at, std::uint64_t le
     const FolioIndex first = folio_of(at);
     const FolioWord looked = folios_->load(first);
     if ((looked & kUptodate) != 0)
-        return change_resident(at, std::min(length_bytes, kStreamRunBytes), change);
+        return change_resident(at, stream_bytes(at, length_bytes), change);
     const Piece piece = piece_at(at, length_bytes);
     if (!backing_ && change.is_fill_ff())
         return piece.length_bytes;
@@ -42,7 +42,7 @@ Result<std::uint64_t> MappingState::change_resident(ByteOffset at, std::uint64_t
     const FolioIndex first = folio_of(at);
     const FolioIndex last = folio_of(at + (length_bytes - 1));
     RunLock run(*folios_, kernels_, first);
-    std::array<FolioWord, kStreamRunBytes / kMinFolioBytes + 1> words;
+    std::array<FolioWord, kStreamRunBytes / kMinFolioBytes> words;
     Proof proof = Proof::owned;
     while (run.end() <= last) {
         const FolioWord looked = folios_->load(run.end());

@@ -12,8 +12,7 @@ Status MappingState::read(ByteOffset at, std::span<std::byte> into) {
     if (!in_range(at, into.size())) [[unlikely]]
         return out_of_range(at, into.size());
     while (!into.empty()) {
-        std::uint64_t done =
-            read_resident(at, into.first(std::min(into.size(), std::size_t{kStreamRunBytes})));
+        std::uint64_t done = read_resident(at, into.first(stream_bytes(at, into.size())));
         if (done == 0) [[unlikely]] {
             auto slowly = read_first_folio(at, into);
             if (!slowly)
@@ -31,7 +30,7 @@ std::uint64_t MappingState::read_resident(ByteOffset at, std::span<std::byte> in
         return 0;
     const FolioIndex first = folio_of(at);
     const FolioIndex last = folio_of(at + (into.size() - 1));
-    std::array<FolioWord, kStreamRunBytes / kMinFolioBytes + 1> words;
+    std::array<FolioWord, kStreamRunBytes / kMinFolioBytes> words;
     std::size_t count = 0;
     for (FolioIndex index = first; index <= last; ++index) {
         const FolioWord looked = folios_->load(index);

@@ -11,6 +11,7 @@
 // touched only by a copy that will be thrown away, and its reader gives it back.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -28,8 +29,13 @@ namespace mtdfuse::cache {
 
 class CacheState;
 
-// A range is copied in streams of at most this length: under one hold, with one proof.
+// A range is copied in streams, each under one hold, with one proof. A stream ends where a folio
+// does: of a folio in two streams a reader could see a mixture. So it is as long as this, or one
+// folio where that is longer.
 inline constexpr std::uint64_t kStreamRunBytes = 128 * kKiB;
+[[nodiscard]] constexpr std::uint64_t most_stream_bytes(std::uint64_t folio_bytes) {
+    return std::max(kStreamRunBytes, folio_bytes);
+}
 
 class MappingState {
 public:
@@ -82,6 +88,12 @@ private:
         return FolioIndex(at.value >> folio_shift_);
     }
     [[nodiscard]] Piece piece_at(ByteOffset at, std::uint64_t length_bytes) const;
+    // How much of the range the first stream takes.
+    [[nodiscard]] std::uint64_t stream_bytes(ByteOffset at, std::uint64_t length_bytes) const {
+        const std::uint64_t end =
+            (at.value + most_stream_bytes(folio_bytes_)) & ~(folio_bytes_ - 1);
+        return std::min(length_bytes, end - at.value);
+    }
     [[nodiscard]] bool in_range(ByteOffset at, std::uint64_t length_bytes) const {
         return at.value <= size_bytes_ && length_bytes <= size_bytes_ - at.value;
     }

@@ -1,6 +1,4 @@
 // Memory and dirt stay within their bounds whatever many threads do; pins and the flusher.
-#include <thread>
-
 #include "fixture.hpp"
 
 namespace mtdfuse::cache {
@@ -8,14 +6,6 @@ namespace mtdfuse::cache {
 namespace {
 
 using namespace std::chrono_literals;
-
-void run_threads(unsigned count, const std::function<void(unsigned)>& body) {
-    std::vector<std::thread> threads;
-    for (unsigned t = 0; t < count; ++t)
-        threads.emplace_back([&body, t] { body(t); });
-    for (std::thread& thread : threads)
-        thread.join();
-}
 
 template<class Condition>
 void wait_until(const Condition& condition) {

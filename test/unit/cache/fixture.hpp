@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <thread>
 
 #include <catch2/catch.hpp>
 
@@ -84,6 +85,15 @@ struct CacheUnderTest {
     std::unique_ptr<Cache> cache;
     test::FakeBacking* backing = nullptr; // of the last map()
 };
+
+// body(0) to body(count - 1), each in a thread of its own.
+inline void run_threads(unsigned count, const std::function<void(unsigned)>& body) {
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < count; ++t)
+        threads.emplace_back([&body, t] { body(t); });
+    for (std::thread& thread : threads)
+        thread.join();
+}
 
 // The errno, 0 for success.
 inline int number_of(const Status& status) {
