@@ -13,18 +13,19 @@ std::uint64_t& allocations_of_this_thread() {
 
 } // namespace
 
-void* operator new(std::size_t bytes) {
+// Not inlined: g++ would see only one half of a pair in some places, and warn of a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
     ++allocations_of_this_thread();
     if (void* memory = std::malloc(bytes == 0 ? 1 : bytes))
         return memory;
     throw std::bad_alloc();
 }
 
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
 
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
     std::free(memory);
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("a reader sees each folio before or after a change, never a mixture") 
         Random random(thread + 1);
         std::vector<std::byte> buffer(3 * folio_bytes);
         if (thread < kWriters) {
-            for (int i = 0; i < 300 || (i < kMostChanges && readers_wait()); ++i) {
+            for (int i = 0; i < 100 || (i < kMostChanges && readers_wait()); ++i) {
                 const std::uint64_t count = 1 + random.below(3);
                 const ByteOffset at(random.below(kFolios - count + 1) * folio_bytes);
                 const auto part = std::span(buffer).first(count * folio_bytes);
