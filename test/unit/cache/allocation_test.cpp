@@ -63,9 +63,10 @@ TEST_CASE("a read, a write and an erase of resident folios allocate nothing") {
     const std::uint64_t after = allocations_of_this_thread();
     CHECK(right);
     CHECK(after - before == 0);
-    // The counter counts.
-    delete new int(0);
-    CHECK(allocations_of_this_thread() > after);
+    // The counter counts. Plain calls: a compiler may leave out a new-expression with its delete.
+    ::operator delete(::operator new(1));
+    const std::uint64_t counted = allocations_of_this_thread();
+    CHECK(counted > after);
 }
 
 } // namespace mtdfuse::cache
