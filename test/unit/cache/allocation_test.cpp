@@ -14,9 +14,13 @@ std::uint64_t& allocations_of_this_thread() {
 } // namespace
 
 // Not inlined: g++ would see only one half of a pair in some places, and warn of a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
     ++allocations_of_this_thread();
-    if (void* memory = std::malloc(bytes == 0 ? 1 : bytes))
+    return std::malloc(bytes == 0 ? 1 : bytes);
+}
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+    if (void* memory = operator new(bytes, std::nothrow))
         return memory;
     throw std::bad_alloc();
 }
