@@ -175,9 +175,9 @@ int main(int argc, char** argv) {
     std::vector<Stamp> stamps;
     if (!stamps_of(image, stamps))
         return 1;
-    std::vector<Expected> blocks;
-    for (const Stamp stamp : stamps)
-        blocks.push_back(Expected{{stamp}});
+    std::vector<Expected> blocks(stamps.size());
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+        blocks[i].send(stamps[i]);
 
     Counts counts;
     const std::string seed = argv[4];
