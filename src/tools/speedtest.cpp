@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "speedtest_backing.hpp"
 #include "speedtest_run.hpp"
 #include "speedtest_works.hpp"
 
@@ -41,7 +42,8 @@ void describe(CLI::App& app, Words& words) {
         ->check(CLI::Range(1U, 1000U))
         ->capture_default_str();
     app.add_option("--directory", words.directory,
-                   "put the device into a nameless file there instead of memory");
+                   "put the device into a nameless file there, and time writeback and cold reads, "
+                   "too");
     app.add_option("--kernels", words.kernels,
                    "copy and compare by plain, avx2 or avx512 instead of the CPU's best");
     app.add_flag("--engine", words.engine, "time the cache alone, without chip and MTD core");
@@ -90,6 +92,21 @@ public:
     }
 };
 
+Status measure(const SpeedtestOptions& options, Log& log, Report& report) {
+    report.size_bytes = options.size_bytes;
+    auto rows = run_speedtest(options, log);
+    if (!rows)
+        return tl::make_unexpected(rows.error());
+    report.rows = std::move(*rows);
+    if (options.directory.empty())
+        return {};
+    auto backing_rows = run_backing_works(options, log);
+    if (!backing_rows)
+        return tl::make_unexpected(backing_rows.error());
+    report.backing_rows = std::move(*backing_rows);
+    return {};
+}
+
 } // namespace
 
 int speedtest_main(const std::vector<std::string>& arguments) {
@@ -115,13 +132,13 @@ int speedtest_main(const std::vector<std::string>& arguments) {
     if (!options)
         return usage_error(options.error().context);
     TerminalLog log;
-    const auto rows = run_speedtest(*options, log);
-    if (!rows) {
-        std::cerr << "mtdfuse-speedtest: " << rows.error().context << '\n';
-        return rows.error().number == EINVAL ? kExitUsage : kExitFailure;
+    Report report{};
+    const Status done = measure(*options, log, report);
+    if (!done) {
+        std::cerr << "mtdfuse-speedtest: " << done.error().context << '\n';
+        return done.error().number == EINVAL ? kExitUsage : kExitFailure;
     }
-    std::cout << (words.json ? json_text(*rows, options->size_bytes)
-                             : table_text(*rows, options->size_bytes));
+    std::cout << (words.json ? json_text(report) : table_text(report));
     return 0;
 }
 

@@ -1,14 +1,10 @@
 #include "speedtest_run.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "speedtest_support.hpp"
 #include "speedtest_works.hpp"
 
 namespace mtdfuse::tools {
@@ -23,24 +19,14 @@ struct Subject {
     std::unique_ptr<Target> target;
 };
 
-Result<std::unique_ptr<storage::Backing>> make_nameless_file(const std::string& directory,
-                                                             std::uint64_t size_bytes) {
-    UniqueFd fd(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-    if (!fd)
-        return fail_errno(fmt::format("cannot make a file in '{}'", directory));
-    if (::ftruncate(fd.get(), static_cast<off_t>(size_bytes)) != 0)
-        return fail_errno(
-            fmt::format("cannot make a file of {} bytes in '{}'", size_bytes, directory));
-    return storage::make_file_backing(std::move(fd), size_bytes, cache::kBasePageBytes);
-}
-
 Result<cache::Mapping*> make_mapping(cache::Cache& cache, const SpeedtestOptions& options) {
     if (options.directory.empty())
         return cache.map_anonymous(options.size_bytes);
-    auto backing = make_nameless_file(options.directory, options.size_bytes);
-    if (!backing)
-        return tl::make_unexpected(backing.error());
-    return cache.map(std::move(*backing));
+    auto file = make_nameless_file(options.directory, options.size_bytes);
+    if (!file)
+        return tl::make_unexpected(file.error());
+    return cache.map(
+        storage::make_file_backing(std::move(*file), options.size_bytes, cache::kBasePageBytes));
 }
 
 Result<Subject> make_subject(const SpeedtestOptions& options, std::uint64_t folio_bytes, Log& log,
@@ -63,41 +49,6 @@ Result<Subject> make_subject(const SpeedtestOptions& options, std::uint64_t foli
     subject.device = std::make_unique<mtd::Device>(*subject.chip, 0, "speedtest", false);
     subject.target = options.engine_only ? make_target(**mapping) : make_target(*subject.device);
     return subject;
-}
-
-// Memory that starts on a page, as mtd_speedtest's does and the cache's: where source and target
-// are not aligned alike, memcpy of 4 KiB and more took up to five times as long (AMD EPYC).
-class PageAligned {
-public:
-    PageAligned(std::uint64_t size_bytes, std::byte fill)
-        : memory_(static_cast<std::byte*>(std::aligned_alloc(cache::kBasePageBytes, size_bytes))),
-          size_bytes_(size_bytes) {
-        if (!memory_)
-            throw std::bad_alloc();
-        std::fill_n(memory_.get(), size_bytes, fill);
-    }
-    [[nodiscard]] std::span<std::byte> bytes() const { return {memory_.get(), size_bytes_}; }
-
-private:
-    struct Free {
-        void operator()(std::byte* memory) const { std::free(memory); }
-    };
-    std::unique_ptr<std::byte, Free> memory_;
-    std::uint64_t size_bytes_;
-};
-
-PageAligned random_bytes(std::uint64_t size_bytes, std::uint64_t seed) {
-    PageAligned memory(size_bytes, std::byte{0});
-    Random random(seed);
-    for (std::byte& byte : memory.bytes())
-        byte = static_cast<std::byte>(random.next() >> 56U);
-    return memory;
-}
-
-double median(std::vector<double>& samples) {
-    const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-    std::nth_element(samples.begin(), middle, samples.end());
-    return *middle;
 }
 
 // Invariant: between passes all subjects and `ram_` hold the same bytes: `data_`, or 0xFF after an
@@ -158,14 +109,6 @@ public:
     }
 
 private:
-    template<class Body>
-    static double time_ms(Body body) {
-        const auto start = std::chrono::steady_clock::now();
-        body();
-        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-            .count();
-    }
-
     std::vector<double>& samples(std::size_t work, std::size_t subject) {
         return samples_[work * (subjects_.size() + 1) + subject];
     }
