@@ -1,5 +1,7 @@
 #include "arena.hpp"
 
+#include <cerrno>
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -22,6 +24,37 @@ Result<Arena> Arena::create(std::uint64_t size_bytes, std::uint64_t folio_bytes)
     // allocate its neighbours outside of the budget. Failure means a kernel without huge pages.
     ::madvise(map->data(), rounded, MADV_NOHUGEPAGE);
     return Arena(std::move(fd), std::move(*map));
+}
+
+Status Arena::store(ByteOffset at, std::span<const std::byte> from) {
+    while (!from.empty()) {
+        const ssize_t stored =
+            ::pwrite(fd_.get(), from.data(), from.size(), static_cast<off_t>(at.value));
+        if (stored < 0 && errno == EINTR)
+            continue;
+        if (stored < 0)
+            return fail_errno(
+                fmt::format("cannot keep {} bytes at {} in the cache", from.size(), at.value));
+        at = at + static_cast<std::uint64_t>(stored);
+        from = from.subspan(static_cast<std::size_t>(stored));
+    }
+    return {};
+}
+
+Status Arena::fetch(ByteOffset at, std::span<std::byte> into) const {
+    while (!into.empty()) {
+        const ssize_t got =
+            ::pread(fd_.get(), into.data(), into.size(), static_cast<off_t>(at.value));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return fail(
+                got == 0 ? EIO : errno,
+                fmt::format("cannot read {} bytes at {} from the cache", into.size(), at.value));
+        at = at + static_cast<std::uint64_t>(got);
+        into = into.subspan(static_cast<std::size_t>(got));
+    }
+    return {};
 }
 
 Status Arena::punch(ByteOffset at, std::uint64_t length_bytes) {

@@ -17,6 +17,7 @@
 #include "kernels.hpp"
 #include "quota.hpp"
 #include "resident_list.hpp"
+#include "transfer_buffers.hpp"
 
 namespace mtdfuse::cache {
 
@@ -50,6 +51,7 @@ public:
     Quota dirty;
     ResidentList resident_list;
     DirtySet dirty_set;
+    TransferBuffers transfer_buffers;
     std::mutex reclaim_mutex;
     // Readers of mappings with a backing copy without a hold. A copy that loses its folio may touch
     // memory that was given back, and makes it resident until it notices.

@@ -20,6 +20,10 @@ public:
 
     // The result depends on the bytes that were there.
     [[nodiscard]] bool needs_old() const { return kind_ == Kind::and_bits; }
+    // The whole result where it depends on nothing else; empty for another kind.
+    [[nodiscard]] std::span<const std::byte> replacement() const {
+        return kind_ == Kind::replace ? from_ : std::span<const std::byte>();
+    }
     [[nodiscard]] bool is_fill_ff() const { return kind_ == Kind::fill_ff; }
 
     // The same change for a part of its range.

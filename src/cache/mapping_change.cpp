@@ -147,16 +147,23 @@ Status MappingState::fill_by_change(const Piece& piece, const Change& change, Re
     lock.add_last();
     lock.note_stores();
     const std::span<std::byte> bytes = arena_.bytes(piece.at, piece.length_bytes);
-    std::size_t first = 0;
+    const bool whole = piece.length_bytes == folio_length_bytes(piece.index);
     // Where nothing has to be loaded, what is there is no byte of the device: all of it differs.
-    if (piece.length_bytes != folio_length_bytes(piece.index) || change.needs_old()) {
-        Status loaded = load_bytes(piece.index, 1);
-        if (!loaded)
-            return loaded;
-        first = change.first_difference(kernels_, bytes);
+    std::size_t first = 0;
+    if (whole && !change.replacement().empty()) {
+        Status stored = store_bytes(piece.index, change.replacement());
+        if (!stored)
+            return stored;
+    } else {
+        if (!whole || change.needs_old()) {
+            Status loaded = load_bytes(piece.index, 1);
+            if (!loaded)
+                return loaded;
+            first = change.first_difference(kernels_, bytes);
+        }
+        if (first < bytes.size())
+            change.apply(kernels_, bytes, first);
     }
-    if (first < bytes.size())
-        change.apply(kernels_, bytes, first);
     admit(piece.index, room);
     folios_->must(piece.index, Transition::fill);
     if (backing_ && first < bytes.size())

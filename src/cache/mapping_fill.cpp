@@ -14,14 +14,6 @@ constexpr std::uint64_t kMaxReadAheadBytes = kMiB;
 // Nor may one miss throw out much of what is wanted.
 constexpr std::uint64_t kMaxReadAheadShare = 4; // of the capacity, its fourth part
 
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kThreadSanitizer = true;
-#elif defined(__has_feature)
-constexpr bool kThreadSanitizer = __has_feature(thread_sanitizer);
-#else
-constexpr bool kThreadSanitizer = false;
-#endif
-
 } // namespace
 
 std::uint64_t MappingState::read_ahead(FolioIndex index, std::uint64_t wanted) {
@@ -96,20 +88,31 @@ Status MappingState::load_bytes(FolioIndex first, std::uint64_t count) {
         kernels_.fence();
         return {};
     }
+    auto lent = cache_.transfer_buffers.take();
+    if (!lent)
+        return tl::unexpected(std::move(lent.error()));
+    const TransferBuffers::Loan buffer(cache_.transfer_buffers, std::move(*lent));
     Status loaded;
-    if constexpr (kThreadSanitizer) {
-        // A late copy may look on. ThreadSanitizer cannot see that what read(2) stores is as good
-        // as atomic.
-        std::vector<std::byte> aside(bytes.size());
-        loaded = backing_->read_at(start, aside);
-        kernels_.copy_in(bytes.data(), aside.data(), bytes.size());
-    } else {
-        loaded = backing_->read_at(start, bytes);
+    for (std::uint64_t done = 0; loaded && done < bytes.size();) {
+        const std::span<std::byte> piece =
+            buffer.bytes().first(std::min<std::uint64_t>(kTransferBytes, bytes.size() - done));
+        loaded = backing_->read_at(start + done, piece);
+        if (loaded)
+            loaded = arena_.store(start + done, piece);
+        done += piece.size();
     }
-    // A failed read may have touched the memory, which nobody accounts for.
+    // What was stored before a failure is memory that nobody accounts for.
     if (!loaded)
         punch(start, run_charge_bytes(first, count));
     return loaded;
+}
+
+// The folio is locked and absent.
+Status MappingState::store_bytes(FolioIndex index, std::span<const std::byte> bytes) {
+    Status stored = arena_.store(folio_start(index), bytes);
+    if (!stored && backing_)
+        punch(folio_start(index), charge_bytes(index));
+    return stored;
 }
 
 void MappingState::admit(FolioIndex index, Reservation& room) {

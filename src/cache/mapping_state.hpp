@@ -116,6 +116,8 @@ private:
     [[nodiscard]] std::uint64_t read_ahead(FolioIndex index, std::uint64_t wanted);
     // The bytes from the backing, or 0xFF without one. The folios are locked.
     [[nodiscard]] Status load_bytes(FolioIndex first, std::uint64_t count);
+    // All bytes of a folio, from a caller.
+    [[nodiscard]] Status store_bytes(FolioIndex index, std::span<const std::byte> bytes);
     // The folio is locked, its bytes are there: the budget's books have it from now on.
     void admit(FolioIndex index, Reservation& room);
 

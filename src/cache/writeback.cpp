@@ -67,7 +67,19 @@ Status WritebackPass::write(FolioIndex first, std::uint64_t count) {
     const FolioIndex last = first + (count - 1);
     const std::uint64_t length =
         mapping_->folio_start(last) - start + mapping_->folio_length_bytes(last);
-    return mapping_->backing()->write_at(start, mapping_->arena().bytes(start, length));
+    auto lent = cache_.transfer_buffers.take();
+    if (!lent)
+        return tl::unexpected(std::move(lent.error()));
+    const TransferBuffers::Loan buffer(cache_.transfer_buffers, std::move(*lent));
+    Status written;
+    for (std::uint64_t done = 0; written && done < length;) {
+        const auto piece = buffer.bytes().first(std::min(kTransferBytes, length - done));
+        written = mapping_->arena().fetch(start + done, piece);
+        if (written)
+            written = mapping_->backing()->write_at(start + done, piece);
+        done += piece.size();
+    }
+    return written;
 }
 
 void WritebackPass::end_written(FolioIndex first, std::uint64_t count) {
