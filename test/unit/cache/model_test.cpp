@@ -233,7 +233,7 @@ Happened agree_with_model(const Run& run, std::uint64_t seed, std::uint64_t oper
 
 } // namespace
 
-TEST_CASE("random operations agree with an array of bytes") {
+TEST_CASE("random operations agree with an array of bytes", "[model]") {
     const std::uint64_t seed = from_environment(
         "MTDFUSE_TEST_SEED",
         static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
