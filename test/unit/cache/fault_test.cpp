@@ -236,4 +236,46 @@ TEST_CASE("a failed read is the reader's error, and leaves the folio absent") {
     CHECK(sync_with(mapping, cursor));
 }
 
+// A folio of two transfers: what the first has stored must not outlive the second's failure.
+TEST_CASE("a folio longer than a transfer is filled and written back whole or not at all") {
+    constexpr std::uint64_t kLong = 2 * kMiB;
+    RecordingLog log;
+    FakeClock clock;
+    ForcedGap gap;
+    Options options;
+    options.folio_bytes = kLong;
+    options.capacity_bytes = 2 * kLong;
+    options.probe = &gap;
+    const auto cache = Cache::create(options, log, clock).value();
+    auto made = std::make_unique<test::FakeBacking>(kLong, std::byte{0x11});
+    test::FakeBacking& backing = *made;
+    Mapping& mapping = *cache->map(std::move(made)).value();
+    ErrorCursor cursor = mapping.error_cursor();
+    const auto fail_second_half = [&](Operation failing) {
+        backing.fault = [failing](Operation operation, ByteOffset at, std::uint64_t) {
+            return operation == failing && at.value >= kLong / 2 ? EIO : 0;
+        };
+    };
+
+    fail_second_half(Operation::read);
+    std::vector<std::byte> one(1);
+    CHECK(number_of(mapping.read(ByteOffset(0), one)) == EIO);
+    CHECK(backing.reads == 2);
+    CHECK(Inspector::allocated_bytes(mapping) == 0);
+    backing.fault = nullptr;
+    CHECK(read_all(mapping, 0, kLong) == filled(kLong, 0x11));
+    REQUIRE(write(mapping, 1, filled(kLong - 2, 0x22)));
+
+    fail_second_half(Operation::write);
+    CHECK(number_of(sync_with(mapping, cursor)) == EIO);
+    CHECK(mapping.dirty_bytes() == kLong);
+    backing.fault = nullptr;
+    CHECK(sync_with(mapping, cursor));
+    CHECK(mapping.dirty_bytes() == 0);
+    std::vector<std::byte> wanted = filled(kLong, 0x22);
+    wanted.front() = wanted.back() = std::byte{0x11};
+    CHECK((backing.bytes() == wanted));
+    CHECK(Inspector::leaks(*cache).empty());
+}
+
 } // namespace mtdfuse::cache
