@@ -85,15 +85,18 @@ Status WritebackPass::write(FolioIndex first, std::uint64_t count) {
 void WritebackPass::end_written(FolioIndex first, std::uint64_t count) {
     written_folios_ += count;
     cache_.counters.writebacks.add(count);
-    if (cache_.dirty_set.erase({mapping_, first}, count))
-        cache_.log.info("writeback works again: everything that had failed is written");
+    // The accounts first, then the set, then the words: a sync that finds these folios in neither
+    // returns, and nothing is accounted as dirty then.
     std::uint64_t charged_bytes = 0;
     for (FolioIndex index = first; index < first + count; ++index) {
         charged_bytes += mapping_->charge_bytes(index);
         mapping_->account_clean(index);
-        mapping_->folios().must(index, Transition::end_writeback);
     }
     cache_.dirty.give_back(charged_bytes, count);
+    if (cache_.dirty_set.erase({mapping_, first}, count))
+        cache_.log.info("writeback works again: everything that had failed is written");
+    for (FolioIndex index = first; index < first + count; ++index)
+        mapping_->folios().must(index, Transition::end_writeback);
     if (set_out_from_ == set_out_to_)
         set_out_from_ = mapping_->folio_start(first);
     set_out_to_ = mapping_->folio_start(first + count);
