@@ -11,6 +11,9 @@ namespace {
 
 struct Vector {
     using Type = __m256i;
+    // How far ahead short reads ask for lines: not at all, 24.6 against 25.6 to 30.5 (Z3, 512
+    // bytes).
+    static constexpr std::size_t kReadAheadBytes = 0;
 
     [[gnu::target(MTDFUSE_VECTOR_TARGET)]] static Type load(const std::byte* from) {
         return _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(from));
