@@ -51,15 +51,15 @@ Result<Subject> make_subject(const SpeedtestOptions& options, std::uint64_t foli
     return subject;
 }
 
-// Invariant: between passes all subjects and `ram_` hold the same bytes: `data_`, or 0xFF after an
-// erase. The writes of a round come first, each with bytes that the device does not hold.
+// Invariant: between passes all subjects and `ram_` hold the same bytes: those of `data_`, or 0xFF
+// after an erase. The writes of a round come first, each with bytes that the device does not hold.
 class Rounds {
 public:
     Rounds(const SpeedtestOptions& options, std::vector<Subject>& subjects)
-        : options_(options), subjects_(subjects), data_(random_bytes(options.size_bytes, 1)),
-          other_data_(random_bytes(options.size_bytes, 2)),
-          erased_(options.size_bytes, std::byte{0xff}), ram_(options.size_bytes, std::byte{0xff}),
-          buffer_(kEraseBlockBytes, std::byte{0}), second_buffer_(kEraseBlockBytes, std::byte{0}),
+        : options_(options), subjects_(subjects), data_(random_bytes(kDataBytes, 1)),
+          other_data_(random_bytes(kDataBytes, 2)), erased_(kDataBytes, std::byte{0xff}),
+          ram_(options.size_bytes, std::byte{0xff}), buffer_(kEraseBlockBytes, std::byte{0}),
+          second_buffer_(kEraseBlockBytes, std::byte{0}),
           samples_(kWorks.size() * (subjects.size() + 1)) {
         Random random(3);
         for (std::uint64_t i = 0; i < options.size_bytes / kRandomReadBytes; ++i)

@@ -96,7 +96,7 @@ Status one_pass(const Work& work, Target& target, const Material& material, unsi
             break;
         case Action::write:
         case Action::write_same:
-            done = target.write(at, material.data.subspan(at, piece));
+            done = target.write(at, data_at(material.data, at, piece));
             break;
         case Action::erase:
         case Action::random_read:
@@ -126,12 +126,12 @@ void one_pass_on_memory(const Work& work, std::span<std::byte> ram, const Materi
             consume(buffer);
             break;
         case Action::write:
-            std::memcpy(place.data(), material.data.data() + at, piece);
+            std::memcpy(place.data(), data_at(material.data, at, piece).data(), piece);
             consume(place);
             break;
         case Action::write_same:
-            if (!same_bytes(place, material.data.subspan(at, piece)))
-                std::memcpy(place.data(), material.data.data() + at, piece);
+            if (!same_bytes(place, data_at(material.data, at, piece)))
+                std::memcpy(place.data(), data_at(material.data, at, piece).data(), piece);
             consume(place);
             break;
         case Action::erase:
@@ -145,6 +145,12 @@ void one_pass_on_memory(const Work& work, std::span<std::byte> ram, const Materi
 }
 
 } // namespace
+
+std::span<const std::byte> data_at(std::span<const std::byte> data, std::uint64_t at_bytes,
+                                   std::uint64_t piece_bytes) {
+    const std::uint64_t shift = at_bytes / kEraseBlockBytes % kShifts;
+    return data.subspan(shift * kShiftBytes + at_bytes % kEraseBlockBytes, piece_bytes);
+}
 
 std::unique_ptr<Target> make_target(mtd::Device& device) {
     return std::make_unique<DeviceTarget>(device);
@@ -169,17 +175,15 @@ void run_on_memory(const Work& work, std::span<std::byte> ram, const Material& m
                [&](unsigned number) { one_pass_on_memory(work, ram, material, number); });
 }
 
-Status check_contents(Target& target, std::span<const std::byte> expected,
+Status check_contents(Target& target, std::span<const std::byte> data,
                       std::span<std::byte> buffer) {
-    for (std::uint64_t at = 0; at < expected.size(); at += buffer.size()) {
-        const std::uint64_t piece = std::min<std::uint64_t>(buffer.size(), expected.size() - at);
-        Status got = target.read(at, buffer.first(piece));
+    for (std::uint64_t at = 0; at < target.size_bytes(); at += buffer.size()) {
+        Status got = target.read(at, buffer);
         if (!got)
             return got;
-        const auto [wrong, right] =
-            std::mismatch(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(piece),
-                          expected.begin() + static_cast<std::ptrdiff_t>(at));
-        if (wrong != buffer.begin() + static_cast<std::ptrdiff_t>(piece))
+        const std::span<const std::byte> expected = data_at(data, at, buffer.size());
+        const auto [wrong, right] = std::mismatch(buffer.begin(), buffer.end(), expected.begin());
+        if (wrong != buffer.end())
             return fail(EIO, fmt::format("byte {} of the device is 0x{:02x}, written was 0x{:02x}",
                                          at + static_cast<std::uint64_t>(wrong - buffer.begin()),
                                          std::to_integer<unsigned>(*wrong),

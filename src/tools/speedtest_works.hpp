@@ -58,9 +58,20 @@ public:
 [[nodiscard]] std::unique_ptr<Target> make_target(mtd::Device& device);
 [[nodiscard]] std::unique_ptr<Target> make_target(cache::Mapping& mapping);
 
+// What is written: like mtd_speedtest one buffer for the whole device, which the CPU's caches hold,
+// but each of kShifts erase blocks begins a page further on in it, so that none passes for its
+// neighbour.
+inline constexpr std::uint64_t kShifts = 16;
+inline constexpr std::uint64_t kShiftBytes = 4096;
+inline constexpr std::uint64_t kDataBytes = kEraseBlockBytes + (kShifts - 1) * kShiftBytes;
+
+// What `data` has for the piece at `at_bytes`, which is in one erase block.
+[[nodiscard]] std::span<const std::byte> data_at(std::span<const std::byte> data,
+                                                 std::uint64_t at_bytes, std::uint64_t piece_bytes);
+
 // The bytes a pass works with: data for writes, a buffer for reads, offsets for random reads.
 struct Material {
-    std::span<const std::byte> data;                        // as long as the device
+    std::span<const std::byte> data;                        // kDataBytes
     std::array<std::span<std::byte>, kMostThreads> buffers; // each of at least one piece
     std::span<const std::uint64_t> random_offsets_bytes;
 };
@@ -72,8 +83,9 @@ struct Material {
 // stores past the caches.
 void run_on_memory(const Work& work, std::span<std::byte> ram, const Material& material);
 
-// EIO naming the first byte of the target that is not `expected`'s.
-[[nodiscard]] Status check_contents(Target& target, std::span<const std::byte> expected,
+// EIO naming the first byte of the target that is not what `data` has for it; `buffer` is as long
+// as an erase block.
+[[nodiscard]] Status check_contents(Target& target, std::span<const std::byte> data,
                                     std::span<std::byte> buffer);
 
 } // namespace mtdfuse::tools

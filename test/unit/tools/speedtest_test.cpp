@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include <cerrno>
+#include <set>
 
 #include "speedtest_backing.hpp"
 #include "speedtest_run.hpp"
@@ -129,11 +130,26 @@ TEST_CASE("check_contents names the byte that is wrong") {
         chip::make_ram(chip::default_geometry(chip::Type::ram, 4 * kEraseBlockBytes), **mapping);
     mtd::Device device(*chip, 0, "test", false);
     const auto target = make_target(device);
-    std::vector<std::byte> expected(4 * kEraseBlockBytes, std::byte{0xff});
+    std::vector<std::byte> data(kDataBytes, std::byte{0xff});
     std::vector<std::byte> buffer(kEraseBlockBytes);
-    CHECK(check_contents(*target, expected, buffer));
-    expected[300000] = std::byte{0x5a};
-    const Status found = check_contents(*target, expected, buffer);
+    CHECK(check_contents(*target, data, buffer));
+    // Past the end of what the erase blocks before the last one were written with.
+    constexpr std::uint64_t kOffsetBytes = 127000;
+    data[3 * kShiftBytes + kOffsetBytes] = std::byte{0x5a};
+    const Status found = check_contents(*target, data, buffer);
     REQUIRE_FALSE(found);
-    CHECK(found.error().context == "byte 300000 of the device is 0xff, written was 0x5a");
+    CHECK(found.error().context == "byte 520216 of the device is 0xff, written was 0x5a");
+}
+
+TEST_CASE("neighbouring erase blocks are written with different bytes, all from the data") {
+    std::vector<std::byte> data(kDataBytes);
+    std::set<const std::byte*> starts;
+    for (std::uint64_t block = 0; block < kShifts; ++block) {
+        const auto whole = data_at(data, block * kEraseBlockBytes, kEraseBlockBytes);
+        starts.insert(whole.data());
+        const auto last = data_at(data, (block + 1) * kEraseBlockBytes - 512, 512);
+        CHECK(last.data() + last.size() == whole.data() + whole.size());
+    }
+    CHECK(starts.size() == kShifts);
+    CHECK(data_at(data, kShifts * kEraseBlockBytes, 512).data() == data.data());
 }
