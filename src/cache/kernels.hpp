@@ -15,6 +15,8 @@ enum class Isa { plain, avx2, avx512 };
 
 struct Kernels {
     Isa isa;
+    // Stores of fewer bytes than this are complete without fence().
+    std::size_t fence_from_bytes;
     // Out of folio memory. Where another thread changes it meanwhile the bytes are undefined, and
     // the caller throws them away.
     void (*copy_out)(std::byte* to, const std::byte* folio, std::size_t length_bytes);

@@ -59,8 +59,8 @@ struct Vector {
 
 namespace mtdfuse::cache {
 
-const Kernels kAvx2Kernels{Isa::avx2, copy_out,         copy_in,      and_in,       fill_ff,
-                           fence,     first_difference, first_not_ff, first_cleared};
+const Kernels kAvx2Kernels{Isa::avx2, kStreamBytes, copy_out,         copy_in,      and_in,
+                           fill_ff,   fence,        first_difference, first_not_ff, first_cleared};
 
 } // namespace mtdfuse::cache
 

@@ -60,8 +60,9 @@ struct Vector {
 
 namespace mtdfuse::cache {
 
-const Kernels kAvx512Kernels{Isa::avx512, copy_out,         copy_in,      and_in,       fill_ff,
-                             fence,       first_difference, first_not_ff, first_cleared};
+const Kernels kAvx512Kernels{Isa::avx512,  kStreamBytes, copy_out, copy_in,
+                             and_in,       fill_ff,      fence,    first_difference,
+                             first_not_ff, first_cleared};
 
 } // namespace mtdfuse::cache
 

@@ -8,6 +8,7 @@
 // these are plain moves.
 #include "kernels.hpp"
 
+#include <cstdint>
 #include <cstring>
 
 namespace mtdfuse::cache {
@@ -137,7 +138,7 @@ std::size_t first_cleared(const std::byte* folio, const std::byte* mask, std::si
 
 } // namespace
 
-const Kernels kPlainKernels{Isa::plain, copy_out,         copy_in,      and_in,       fill_ff,
-                            no_fence,   first_difference, first_not_ff, first_cleared};
+const Kernels kPlainKernels{Isa::plain, SIZE_MAX, copy_out,         copy_in,      and_in,
+                            fill_ff,    no_fence, first_difference, first_not_ff, first_cleared};
 
 } // namespace mtdfuse::cache

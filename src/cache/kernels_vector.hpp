@@ -81,7 +81,8 @@ inline bool string_copy(std::byte*, const std::byte*, std::size_t) {
         Vector::store(to + at + 2 * kVector, c);
         Vector::store(to + at + 3 * kVector, d);
     }
-    std::memcpy(to + at, folio + at, length_bytes - at);
+    if (at < length_bytes)
+        std::memcpy(to + at, folio + at, length_bytes - at);
 }
 
 // How much has to be stored before a vector store is aligned.
@@ -123,7 +124,8 @@ stream_in(std::byte* folio, const std::byte* from, std::size_t length_bytes) {
         Vector::store(folio + at + 2 * kVector, c);
         Vector::store(folio + at + 3 * kVector, d);
     }
-    std::memcpy(folio + at, from + at, length_bytes - at);
+    if (at < length_bytes)
+        std::memcpy(folio + at, from + at, length_bytes - at);
 }
 
 [[gnu::target(MTDFUSE_VECTOR_TARGET)]] inline void and_in(std::byte* folio, const std::byte* mask,
@@ -156,6 +158,8 @@ first_difference(const std::byte* folio, const std::byte* other, std::size_t len
         if (!Vector::equal(folio + at, other + at))
             return at;
     }
+    if (at == length_bytes)
+        return at;
     return std::memcmp(folio + at, other + at, length_bytes - at) == 0 ? length_bytes : at;
 }
 

@@ -14,6 +14,8 @@ namespace mtdfuse::cache {
 Status MappingState::change(ByteOffset at, std::uint64_t length_bytes, const Change& change) {
     if (!in_range(at, length_bytes)) [[unlikely]]
         return out_of_range(at, length_bytes);
+    if (change_one(at, length_bytes, change))
+        return {};
     std::uint64_t done = 0;
     while (done < length_bytes) {
         const std::uint64_t rest = length_bytes - done;
@@ -23,6 +25,23 @@ Status MappingState::change(ByteOffset at, std::uint64_t length_bytes, const Cha
         done += *front;
     }
     return {};
+}
+
+bool MappingState::change_one(ByteOffset at, std::uint64_t length_bytes, const Change& change) {
+    if (!in_one_folio(at, length_bytes) || cache_.options.policy == Policy::writethrough)
+        return false;
+    const FolioIndex index = folio_of(at);
+    const FolioWord looked = folios_->load(index);
+    if ((looked & kUptodate) == 0 || take(index, Transition::lock, looked) != Proof::owned)
+        return false;
+    const FolioHold lock(*folios_, index, Transition::unlock);
+    const Outcome outcome = change_locked({index, at, length_bytes}, change, looked);
+    if (outcome == Outcome::needs_dirty_room) [[unlikely]]
+        return false;
+    if (outcome == Outcome::changed && length_bytes >= kernels_.fence_from_bytes)
+        kernels_.fence();
+    cache_.counters.hits.add(0);
+    return true;
 }
 
 Result<std::uint64_t> MappingState::change_front(ByteOffset at, std::uint64_t length_bytes,

@@ -11,6 +11,8 @@ namespace mtdfuse::cache {
 Status MappingState::read(ByteOffset at, std::span<std::byte> into) {
     if (!in_range(at, into.size())) [[unlikely]]
         return out_of_range(at, into.size());
+    if (read_one(at, into))
+        return {};
     while (!into.empty()) {
         std::uint64_t done = read_resident(at, into.first(stream_bytes(at, into.size())));
         if (done == 0) [[unlikely]] {
@@ -25,8 +27,27 @@ Status MappingState::read(ByteOffset at, std::span<std::byte> into) {
     return {};
 }
 
+bool MappingState::read_one(ByteOffset at, std::span<std::byte> into) {
+    if (!in_one_folio(at, into.size()) || !copies_without_hold())
+        return false;
+    const FolioIndex index = folio_of(at);
+    const FolioWord looked = folios_->load(index);
+    if (!readable(looked))
+        return false;
+    cache_.before_lock(*this, index);
+    kernels_.copy_out(into.data(), arena_.bytes(at, into.size()).data(), into.size());
+    if (!same_copy(looked, folios_->load(index))) [[unlikely]] {
+        lose_copy(index, 1);
+        return false;
+    }
+    cache_.counters.hits.add(0);
+    if (backing_ && (looked & kReferenced) == 0)
+        static_cast<void>(folios_->apply(index, Transition::reference));
+    return true;
+}
+
 std::uint64_t MappingState::read_resident(ByteOffset at, std::span<std::byte> into) {
-    if (backing_ && !cache_.copies_without_hold.load(std::memory_order_relaxed))
+    if (!copies_without_hold())
         return 0;
     const FolioIndex first = folio_of(at);
     const FolioIndex last = folio_of(at + (into.size() - 1));
@@ -46,9 +67,7 @@ std::uint64_t MappingState::read_resident(ByteOffset at, std::span<std::byte> in
     kernels_.copy_out(into.data(), arena_.bytes(at, length).data(), length);
     for (std::size_t i = 0; i < count; ++i) {
         if (!same_copy(words[i], folios_->load(first + i))) [[unlikely]] {
-            cache_.counters.lost_copies.add();
-            for (FolioIndex touched = first; backing_ && touched < first + count; ++touched)
-                settle_late_copy(touched);
+            lose_copy(first, count);
             return 0;
         }
     }
@@ -63,6 +82,12 @@ void MappingState::note_use(FolioIndex first, std::span<const FolioWord> looked)
     for (std::size_t i = 0; i < looked.size(); ++i)
         if ((looked[i] & kReferenced) == 0)
             static_cast<void>(folios_->apply(first + i, Transition::reference));
+}
+
+void MappingState::lose_copy(FolioIndex first, std::uint64_t count) {
+    cache_.counters.lost_copies.add();
+    for (FolioIndex touched = first; backing_ && touched < first + count; ++touched)
+        settle_late_copy(touched);
 }
 
 // The copy may have made memory resident again that reclaim had given back.

@@ -74,14 +74,6 @@ tl::unexpected<Error> MappingState::out_of_range(ByteOffset at, std::uint64_t le
                                     length_bytes, at.value, size_bytes_));
 }
 
-MappingState::Proof MappingState::take(FolioIndex index, Transition transition, FolioWord looked) {
-    cache_.before_lock(*this, index);
-    const Proof proof = folios_->apply_if_still(index, transition, looked);
-    if (proof == Proof::changed)
-        cache_.counters.retries.add();
-    return proof;
-}
-
 void MappingState::drop() {
     if (backing_)
         evict_clean(cache_, *this);

@@ -20,14 +20,13 @@
 #include <mtdfuse/cache.hpp>
 
 #include "arena.hpp"
+#include "cache_state.hpp"
 #include "change.hpp"
 #include "error_sequence.hpp"
 #include "folio_table.hpp"
 #include "reclaim.hpp"
 
 namespace mtdfuse::cache {
-
-class CacheState;
 
 // A range is copied in streams, each under one hold, with one proof. A stream ends where a folio
 // does: of a folio in two streams a reader could see a mixture. So it is as long as this, or one
@@ -94,6 +93,12 @@ private:
             (at.value + most_stream_bytes(folio_bytes_)) & ~(folio_bytes_ - 1);
         return std::min(length_bytes, end - at.value);
     }
+    [[nodiscard]] bool in_one_folio(ByteOffset at, std::uint64_t length_bytes) const {
+        return length_bytes - 1 < folio_bytes_ - (at.value & (folio_bytes_ - 1));
+    }
+    [[nodiscard]] bool copies_without_hold() const {
+        return !backing_ || cache_.copies_without_hold.load(std::memory_order_relaxed);
+    }
     [[nodiscard]] bool in_range(ByteOffset at, std::uint64_t length_bytes) const {
         return at.value <= size_bytes_ && length_bytes <= size_bytes_ - at.value;
     }
@@ -104,7 +109,14 @@ private:
 
     using Proof = FolioTable::Proof;
     // The transition, if the folio still is what was looked at; counts a retry where it is not.
-    [[nodiscard]] Proof take(FolioIndex index, Transition transition, FolioWord looked);
+    [[nodiscard, gnu::always_inline]] Proof take(FolioIndex index, Transition transition,
+                                                 FolioWord looked) {
+        cache_.before_lock(*this, index);
+        const Proof proof = folios_->apply_if_still(index, transition, looked);
+        if (proof == Proof::changed) [[unlikely]]
+            cache_.counters.retries.add();
+        return proof;
+    }
 
     // ---- filling: mapping_fill.cpp
     // Makes a folio resident that was looked at and was not; ends by `publish`. Absent neighbours
@@ -122,16 +134,23 @@ private:
     void admit(FolioIndex index, Reservation& room);
 
     // ---- reading: mapping_read.cpp
+    // The range, if it lies in one folio that is resident and stays so: true. For short reads.
+    [[nodiscard]] bool read_one(ByteOffset at, std::span<std::byte> into);
     // A front part of the range, if its folios are resident and stay so: its length; else 0.
     [[nodiscard]] std::uint64_t read_resident(ByteOffset at, std::span<std::byte> into);
     // At least the part in the first folio, whatever that takes.
     [[nodiscard]] Result<std::uint64_t> read_first_folio(ByteOffset at, std::span<std::byte> into);
     void note_use(FolioIndex first, std::span<const FolioWord> looked);
+    // A copy out of these folios is thrown away: somebody changed one meanwhile.
+    void lose_copy(FolioIndex first, std::uint64_t count);
     void settle_late_copy(FolioIndex index);
     // True where the folio is pinned now; false where that would take patience.
     [[nodiscard]] Result<bool> try_pin(FolioIndex index, Patience patience);
 
     // ---- changing: mapping_change.cpp
+    // The range, if it lies in one folio that is resident and free: true. Else nothing is done. For
+    // short writes.
+    [[nodiscard]] bool change_one(ByteOffset at, std::uint64_t length_bytes, const Change& change);
     // How much of the front of the range is done; 0: look again.
     [[nodiscard]] Result<std::uint64_t> change_front(ByteOffset at, std::uint64_t length_bytes,
                                                      const Change& change);

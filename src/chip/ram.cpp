@@ -30,24 +30,24 @@ public:
 
 private:
     // The mapping may be longer than the chip, so it cannot be left to the mapping.
-    [[nodiscard]] Status check_range(ByteOffset at, std::uint64_t length_bytes) const;
+    [[nodiscard]] bool in_range(ByteOffset at, std::uint64_t length_bytes) const {
+        return at.value <= geometry_.size_bytes && length_bytes <= geometry_.size_bytes - at.value;
+    }
+    [[nodiscard]] tl::unexpected<Error> past_end(ByteOffset at, std::uint64_t length_bytes) const;
 
     const Geometry geometry_;
     cache::Mapping& data_;
     ThreadCounters<kCounters> counters_;
 };
 
-Status Ram::check_range(ByteOffset at, std::uint64_t length_bytes) const {
-    if (at.value > geometry_.size_bytes || length_bytes > geometry_.size_bytes - at.value) {
-        return fail(EINVAL, fmt::format("{} bytes at {:#x} reach past the chip's end at {:#x}",
-                                        length_bytes, at.value, geometry_.size_bytes));
-    }
-    return {};
+tl::unexpected<Error> Ram::past_end(ByteOffset at, std::uint64_t length_bytes) const {
+    return fail(EINVAL, fmt::format("{} bytes at {:#x} reach past the chip's end at {:#x}",
+                                    length_bytes, at.value, geometry_.size_bytes));
 }
 
 Status Ram::read(ByteOffset at, std::span<std::byte> into) {
-    if (Status range = check_range(at, into.size()); !range) {
-        return range;
+    if (!in_range(at, into.size())) [[unlikely]] {
+        return past_end(at, into.size());
     }
     if (Status done = data_.read(at, into); !done) {
         return done;
@@ -59,8 +59,8 @@ Status Ram::read(ByteOffset at, std::span<std::byte> into) {
 }
 
 Status Ram::program(ByteOffset at, std::span<const std::byte> from) {
-    if (Status range = check_range(at, from.size()); !range) {
-        return range;
+    if (!in_range(at, from.size())) [[unlikely]] {
+        return past_end(at, from.size());
     }
     if (Status done = data_.write(at, from, cache::Combine::replace); !done) {
         return done;
