@@ -22,6 +22,7 @@ struct Options {
     std::optional<std::uint64_t> erasesize_bytes;
     std::optional<std::uint64_t> size_bytes;
     std::optional<std::string> name;
+    std::vector<mtd::PartitionSpec> partitions; // empty: the whole device
     bool read_only = false;
     std::uint64_t folio_bytes = 64 * kKiB;
     std::optional<std::uint64_t> cache_bytes;

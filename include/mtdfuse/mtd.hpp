@@ -22,6 +22,29 @@ inline constexpr std::size_t kMaxNameLength = 127;
 // EINVAL with the rule: longer than kMaxNameLength, or a quote, a newline or a control character.
 [[nodiscard]] Status check_name(std::string_view name);
 
+// One partition as the mtdparts syntax writes it: SIZE[@OFFSET][(NAME)][ro].
+struct PartitionSpec {
+    std::optional<std::uint64_t> size_bytes;   // none: `-`, the rest of the device
+    std::optional<std::uint64_t> offset_bytes; // none: where the one before ends
+    std::string name;                          // without one the kernel's: Partition_000
+    bool read_only = false;
+};
+// Parses a list separated by commas, or by `+` as in mount words. EINVAL with what is wrong and the
+// syntax.
+[[nodiscard]] Result<std::vector<PartitionSpec>> parse_partitions(std::string_view text);
+
+struct Partition {
+    std::string name;
+    std::uint64_t offset_bytes = 0, size_bytes = 0;
+    bool on_grid = true; // begins and ends on an erase block's boundary
+    bool read_only = false;
+};
+// Where the partitions lie on a device. One off the erase-block grid is read-only, as in the
+// kernel's mtdpart.c. EINVAL naming the partition that begins or ends past the device's end (the
+// kernel would shorten it), or the two that overlap (the kernel would let them).
+[[nodiscard]] Result<std::vector<Partition>>
+place_partitions(const std::vector<PartitionSpec>& specs, const chip::Geometry& geometry);
+
 // The newest refusal in words, for ctl/mtd0/last_error. Thread-safe.
 class LastError {
 public:
@@ -37,15 +60,21 @@ struct EccStats {
     std::uint32_t corrected = 0, failed = 0, bad_blocks = 0, bbt_blocks = 0;
 };
 
-// One MTD device: mtd0. Thread-safe. Offsets and lengths come from users unchecked.
+// One MTD device: a whole chip, or a partition of it. Thread-safe. Offsets and lengths come from
+// users unchecked; they count from the device's own begin.
 class Device {
 public:
     // `chip` must outlive the device. A read-only device shows flags without kFlagWriteable.
     Device(chip::Chip& chip, unsigned index, std::string name, bool read_only);
+    // `part` must lie inside the chip: place_partitions has seen to that.
+    Device(chip::Chip& chip, unsigned index, const Partition& part);
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
 
-    [[nodiscard]] const chip::Geometry& geometry() const { return chip_.geometry(); }
+    // The chip's, but for the size.
+    [[nodiscard]] const chip::Geometry& geometry() const { return geometry_; }
+    // Where on its chip a partition begins; nothing for a whole chip.
+    [[nodiscard]] std::optional<std::uint64_t> offset_bytes() const { return offset_bytes_; }
     [[nodiscard]] unsigned index() const { return index_; }
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] bool read_only() const { return read_only_; }
@@ -79,10 +108,18 @@ public:
     [[nodiscard]] LastError& last_error() { return last_error_; }
     [[nodiscard]] const LastError& last_error() const { return last_error_; }
 
+    // The chip's: the same from each of its partitions.
     void collect_metrics(std::vector<Metric>& into) const { chip_.collect_metrics(into); }
 
 private:
+    // `at_bytes` is inside the device.
+    [[nodiscard]] ByteOffset on_chip(std::uint64_t at_bytes) const {
+        return ByteOffset(offset_bytes_.value_or(0) + at_bytes);
+    }
+
     chip::Chip& chip_;
+    const chip::Geometry geometry_;
+    const std::optional<std::uint64_t> offset_bytes_;
     const unsigned index_;
     const std::string name_;
     const bool read_only_;

@@ -68,6 +68,31 @@ Result<std::string> choose_name(const Options& options) {
     return name;
 }
 
+Result<std::vector<std::unique_ptr<mtd::Device>>>
+make_devices(const Options& options, chip::Chip& chip, bool read_only, Log& log) {
+    std::vector<std::unique_ptr<mtd::Device>> devices;
+    if (options.partitions.empty()) {
+        auto name = choose_name(options);
+        if (!name)
+            return tl::make_unexpected(name.error());
+        devices.push_back(std::make_unique<mtd::Device>(chip, 0, std::move(*name), read_only));
+        return devices;
+    }
+    auto parts = mtd::place_partitions(options.partitions, chip.geometry());
+    if (!parts)
+        return fail(parts.error().number, fmt::format("--parts: {}", parts.error().context));
+    for (mtd::Partition& part : *parts) {
+        if (!part.on_grid)
+            log.warning(fmt::format("partition \"{}\" is read-only: it does not begin and end on "
+                                    "an erase block's boundary (erasesize {})",
+                                    part.name, format_size(chip.geometry().erasesize_bytes)));
+        part.read_only = part.read_only || read_only;
+        devices.push_back(
+            std::make_unique<mtd::Device>(chip, static_cast<unsigned>(devices.size()), part));
+    }
+    return devices;
+}
+
 Result<std::unique_ptr<Assembly>> Assembly::build(const Options& options, Log& log) {
     auto made = std::make_unique<Assembly>();
     storage::Image image = {nullptr, std::string(kNone), 0, options.read_only, false};
@@ -86,9 +111,6 @@ Result<std::unique_ptr<Assembly>> Assembly::build(const Options& options, Log& l
     const auto geometry = choose_geometry(options, medium);
     if (!geometry)
         return tl::make_unexpected(geometry.error());
-    auto name = choose_name(options);
-    if (!name)
-        return tl::make_unexpected(name.error());
 
     cache::Options cache_options;
     cache_options.folio_bytes = options.folio_bytes;
@@ -105,9 +127,13 @@ Result<std::unique_ptr<Assembly>> Assembly::build(const Options& options, Log& l
         return tl::make_unexpected(data.error());
 
     made->chip = chip::make_ram(*geometry, **data);
-    made->device = std::make_unique<mtd::Device>(*made->chip, 0, std::move(*name), image.read_only);
+    auto devices = make_devices(options, *made->chip, image.read_only, log);
+    if (!devices)
+        return tl::make_unexpected(devices.error());
+    made->devices = std::move(*devices);
     tree::Sources sources;
-    sources.devices = {made->device.get()};
+    for (const auto& device : made->devices)
+        sources.devices.push_back(device.get());
     sources.cache = made->cache.get();
     sources.io = &made->io;
     sources.log = &log;
@@ -120,16 +146,20 @@ Result<std::unique_ptr<Assembly>> Assembly::build(const Options& options, Log& l
 }
 
 std::string Assembly::description() const {
-    const chip::Geometry& geometry = device->geometry();
-    return fmt::format("mtd{} \"{}\": {}{}, size {}, erasesize {}, image {}", device->index(),
-                       device->name(), chip::type_name(geometry.type),
-                       device->read_only() ? ", read-only" : "", format_size(geometry.size_bytes),
-                       format_size(geometry.erasesize_bytes), source);
+    std::string text;
+    for (const auto& device : devices) {
+        const chip::Geometry& geometry = device->geometry();
+        text += fmt::format(
+            "mtd{} \"{}\": {}{}, size {}, erasesize {}, ", device->index(), device->name(),
+            chip::type_name(geometry.type), device->read_only() ? ", read-only" : "",
+            format_size(geometry.size_bytes), format_size(geometry.erasesize_bytes));
+    }
+    return text + fmt::format("image {}", source);
 }
 
 Status Assembly::sync_for_good() {
-    chip::ErrorCursor cursor = device->error_cursor();
-    Status synced = device->sync(chip::Durability::stable, cursor);
+    chip::ErrorCursor cursor = chip->error_cursor();
+    Status synced = chip->sync(chip::Durability::stable, cursor);
     if (const std::uint64_t lost_bytes = cache->dirty_bytes(); lost_bytes > 0)
         return fail(EIO,
                     fmt::format("{} bytes could not be written back to {} and are lost: {}",

@@ -26,6 +26,11 @@ struct Medium {
 // --name, else the base name of IMAGE; EINVAL hints at --name.
 [[nodiscard]] Result<std::string> choose_name(const Options& options);
 
+// The whole chip as mtd0, or its partitions. EINVAL names the option and what does not fit; those
+// that their place makes read-only are told to `log`.
+[[nodiscard]] Result<std::vector<std::unique_ptr<mtd::Device>>>
+make_devices(const Options& options, chip::Chip& chip, bool read_only, Log& log);
+
 struct Assembly {
     // Opens and locks the image, and builds on it.
     [[nodiscard]] static Result<std::unique_ptr<Assembly>> build(const Options& options, Log& log);
@@ -40,7 +45,7 @@ struct Assembly {
     std::string source; // the image's path or "none"
     std::unique_ptr<cache::Cache> cache;
     std::unique_ptr<chip::Chip> chip;
-    std::unique_ptr<mtd::Device> device;
+    std::vector<std::unique_ptr<mtd::Device>> devices; // one, or one for each partition
     std::unique_ptr<tree::Tree> tree;
     std::atomic<const fuse::Session*> session{nullptr}; // its metrics are shown once it exists
 };

@@ -201,6 +201,9 @@ Status take_operands(std::vector<std::string>& operands, Options& options) {
 Status check_together(const Options& options, bool writable) {
     if (options.read_only && writable)
         return fail(EINVAL, "ro and rw contradict each other: give one of them");
+    if (options.name && !options.partitions.empty())
+        return fail(EINVAL, "name is for a device that parts divides: leave --name out, and name "
+                            "the partitions in --parts");
     if (options.cache_bytes && *options.cache_bytes < options.folio_bytes)
         return fail(EINVAL, fmt::format("cache-size {} is less than one folio of {}: give a "
                                         "larger --cache-size or a smaller --folio-size",

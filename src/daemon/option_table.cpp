@@ -55,6 +55,14 @@ Status set_name(std::string_view value, Options& into) {
     return {};
 }
 
+Status set_partitions(std::string_view value, Options& into) {
+    auto specs = mtd::parse_partitions(value);
+    if (!specs)
+        return tl::make_unexpected(specs.error());
+    into.partitions = std::move(*specs);
+    return {};
+}
+
 Status set_read_only(std::string_view, Options& into) {
     into.read_only = true;
     return {};
@@ -126,6 +134,8 @@ constexpr std::array kOptions = {
               set_size},
     OptionRow{"name", '\0', true, "NAME", "name of the device (default: base name of IMAGE)",
               set_name},
+    OptionRow{"parts", '\0', true, "LIST",
+              "partitions as in mtdparts: 256K(boot),-(rootfs) (default: none)", set_partitions},
     OptionRow{"ro", '\0', true, "", "a device that cannot be written (default: writable)",
               set_read_only},
     OptionRow{"folio-size", '\0', true, "SIZE",

@@ -1,5 +1,6 @@
-// One MTD device. Invariant: what reaches the chip lies inside the device and, for an erase, on the
-// block grid. No lock of its own: everything but the last error is set once.
+// One MTD device. Invariant: what reaches the chip lies inside the device, moved to where it lies
+// on the chip, and, for an erase, on the block grid. No lock of its own: everything but the last
+// error is set once.
 //
 // The order of the checks is that of Linux's mtdcore.c and mtdchar.c: a call with two faults must
 // answer as there.
@@ -47,10 +48,20 @@ Status check_grid(const chip::Geometry& geometry, std::uint64_t at_bytes,
     return {};
 }
 
+chip::Geometry part_of(chip::Geometry geometry, const Partition& part) {
+    geometry.size_bytes = part.size_bytes;
+    return geometry;
+}
+
 } // namespace
 
 Device::Device(chip::Chip& chip, unsigned index, std::string name, bool read_only)
-    : chip_(chip), index_(index), name_(std::move(name)), read_only_(read_only) {}
+    : chip_(chip), geometry_(chip.geometry()), index_(index), name_(std::move(name)),
+      read_only_(read_only) {}
+
+Device::Device(chip::Chip& chip, unsigned index, const Partition& part)
+    : chip_(chip), geometry_(part_of(chip.geometry(), part)), offset_bytes_(part.offset_bytes),
+      index_(index), name_(part.name), read_only_(part.read_only) {}
 
 std::uint32_t Device::flags() const {
     return read_only_ ? kRamFlags & ~kFlagWriteable : kRamFlags;
@@ -62,7 +73,7 @@ Result<std::size_t> Device::read(std::uint64_t at_bytes, std::span<std::byte> in
         return std::size_t{0};
     }
     const std::size_t length = std::min<std::uint64_t>(into.size(), size - at_bytes);
-    if (Status done = chip_.read(ByteOffset(at_bytes), into.first(length)); !done) {
+    if (Status done = chip_.read(on_chip(at_bytes), into.first(length)); !done) {
         return fail(EIO, fmt::format("read of {} bytes at {:#x}: {}", length, at_bytes,
                                      done.error().context));
     }
@@ -82,7 +93,7 @@ Result<std::size_t> Device::write(std::uint64_t at_bytes, std::span<const std::b
         return read_only_device("write");
     }
     const std::size_t length = std::min<std::uint64_t>(from.size(), size - at_bytes);
-    if (Status done = chip_.program(ByteOffset(at_bytes), from.first(length)); !done) {
+    if (Status done = chip_.program(on_chip(at_bytes), from.first(length)); !done) {
         return fail(
             chip_errno(done.error().number),
             fmt::format("write of {} bytes at {:#x}: {}", length, at_bytes, done.error().context));
@@ -105,7 +116,7 @@ Status Device::erase(std::uint64_t at_bytes, std::uint64_t length_bytes) {
         return grid;
     }
     const std::uint64_t count = length_bytes / geometry().erasesize_bytes;
-    if (Status done = chip_.erase(geometry().block_of(ByteOffset(at_bytes)), count); !done) {
+    if (Status done = chip_.erase(geometry().block_of(on_chip(at_bytes)), count); !done) {
         return fail(EIO, fmt::format("erase of {:#x} bytes at {:#x}: {}", length_bytes, at_bytes,
                                      done.error().context));
     }

@@ -54,6 +54,10 @@ void add_sysfs_class(Builder& builder, Inode parent, const mtd::Device& device) 
     add_line(builder, directory, "uevent",
              fmt::format("MAJOR={}\nMINOR={}\nDEVNAME={}\nDEVTYPE=mtd", kMtdMajor, minor, name));
 
+    if (const auto offset_bytes = device.offset_bytes()) {
+        add_number(builder, directory, "offset", *offset_bytes);
+    }
+
     // The kernel gives the read-only node no device type, hence no DEVTYPE line.
     const Inode read_only = builder.directory(parent, name + "ro");
     add_line(builder, read_only, "dev", fmt::format("{}:{}", kMtdMajor, minor + 1));

@@ -30,8 +30,9 @@ std::string all_metrics(const Sources& sources) {
     if (sources.cache) {
         sources.cache->collect_metrics(metrics);
     }
-    for (const mtd::Device* device : sources.devices) {
-        device->collect_metrics(metrics);
+    // All devices are of one chip.
+    if (!sources.devices.empty()) {
+        sources.devices.front()->collect_metrics(metrics);
     }
     if (sources.io) {
         collect_io(*sources.io, metrics);

@@ -27,7 +27,7 @@ done
 # too many
 usage 'third|argument|unexpected|unknown|extra' "$image" "$mnt" third
 # unknown, and named before what would follow from it
-for option in --nonsense --chip --parts --meta --badblocks --strict --regions --oobsize --erasesizes -x; do
+for option in --nonsense --chip --meta --badblocks --strict --regions --oobsize --erasesizes -x; do
     usage "$option" "$option" "$image" "$mnt"
     usage "$option" "$option" /nonexistent/image /nonexistent/mnt
 done

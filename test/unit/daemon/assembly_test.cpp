@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "assembly.hpp"
+#include "memory_chip.hpp"
 
 using namespace mtdfuse;
 using namespace mtdfuse::daemon;
@@ -76,4 +77,38 @@ TEST_CASE("the device is named after the image unless --name says otherwise") {
     CHECK_FALSE(choose_name(options));
     options.name = "short";
     CHECK(choose_name(options).value() == "short");
+}
+
+TEST_CASE("--parts makes a device of each partition, without it there is one") {
+    test::MemoryChip chip{16 * 65536, 65536};
+    test::KeptLog log;
+    Options options;
+    options.image = "flash.img";
+    const auto whole = make_devices(options, chip, true, log);
+    REQUIRE(whole);
+    REQUIRE(whole->size() == 1);
+    CHECK(whole->front()->name() == "flash.img");
+    CHECK(whole->front()->read_only());
+
+    options.partitions = mtd::parse_partitions("64K(a),100K(b),-(c)ro").value();
+    const auto parts = make_devices(options, chip, false, log);
+    REQUIRE(parts);
+    REQUIRE(parts->size() == 3);
+    CHECK_FALSE((*parts)[0]->read_only());
+    CHECK((*parts)[1]->read_only());
+    CHECK((*parts)[2]->read_only());
+    CHECK((*parts)[2]->index() == 2);
+    CHECK((*parts)[2]->offset_bytes() == 164U * 1024);
+    REQUIRE(log.lines().size() == 2); // b, and c behind it
+    CHECK_THAT(log.lines()[0].second, Contains("partition \"b\" is read-only") && Contains("64K"));
+
+    const auto all_read_only = make_devices(options, chip, true, log);
+    REQUIRE(all_read_only);
+    CHECK((*all_read_only)[0]->read_only());
+
+    options.partitions = mtd::parse_partitions("2M(a)").value();
+    const auto refused = make_devices(options, chip, false, log);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().number == EINVAL);
+    CHECK_THAT(refused.error().context, Contains("--parts: partition \"a\"") && Contains("1M"));
 }

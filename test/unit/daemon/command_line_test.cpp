@@ -127,7 +127,7 @@ TEST_CASE("what is unknown is named first") {
         {{"--ro", "--ro", "--bogus"}, "unknown option --bogus"},
         {{"--help", "--bogus"}, "unknown option --bogus"},
         {{"--chip", "w25q128", "none", "mnt"}, "unknown option --chip"},
-        {{"--parts", "1M(a)"}, "unknown option --parts"},
+        {{"--badblocks", "3"}, "unknown option --badblocks"},
         {{"--oob", "inline"}, "unknown option --oob"},
         {{"--meta", "x"}, "unknown option --meta"},
         {{"--strict"}, "unknown option --strict"},
@@ -240,6 +240,23 @@ TEST_CASE("memory needs a size, and sizes fit the erase blocks") {
     CHECK_THAT(refusal_of({"img", "mnt", "--size", "128K", "--erasesize", "96K"}),
                Contains("erasesize"));
     CHECK(options_of({"img", "mnt", "--size", "192K", "--erasesize", "96K"}).size_bytes == 196608U);
+}
+
+TEST_CASE("partitions are given as an option or, with + for a comma, as a mount word") {
+    for (const Words& words : {Words{"img", "mnt", "--parts", "64K(a),-(b)ro"},
+                               Words{"img", "mnt", "-o", "ro,parts=64K(a)+-(b)ro"}}) {
+        const Options options = options_of(words);
+        REQUIRE(options.partitions.size() == 2);
+        CHECK(options.partitions[0].name == "a");
+        CHECK(options.partitions[1].read_only);
+    }
+    CHECK(options_of({"img", "mnt"}).partitions.empty());
+    CHECK_THAT(refusal_of({"img", "mnt", "--parts", "64K(a"}),
+               StartsWith("--parts: '(a' has no closing parenthesis") && Contains("(rootfs)"));
+    CHECK_THAT(refusal_of({"img", "mnt", "-o", "parts=64K(a),-(b)"}),
+               Contains("-(b)")); // a comma ends the word
+    CHECK_THAT(refusal_of({"img", "mnt", "--parts", "-", "--name", "x"}),
+               Contains("name the partitions in --parts"));
 }
 
 TEST_CASE("the words of mount(8) and fstab are accepted") {

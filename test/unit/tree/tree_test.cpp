@@ -144,6 +144,40 @@ TEST_CASE("further devices get their own minor numbers and directories") {
     CHECK(tree.nodes_of(second).size() == 2);
 }
 
+TEST_CASE("partitions show their size and offset, and their chip's metrics once") {
+    Fixture fixture;
+    mtd::Partition boot, rest;
+    boot.name = "boot";
+    boot.size_bytes = 128 * 1024;
+    boot.read_only = true;
+    rest.name = "rest";
+    rest.offset_bytes = 128 * 1024;
+    rest.size_bytes = 64 * 1024;
+    mtd::Device first(fixture.chip, 0, boot);
+    mtd::Device second(fixture.chip, 1, rest);
+    const Tree tree(Sources{{&first, &second}, nullptr, nullptr, &fixture.log, {}});
+    CHECK(*tree.at_path("sys/class/mtd/mtd0/offset")->show() == "0\n");
+    CHECK(*tree.at_path("sys/class/mtd/mtd0/flags")->show() == "0x1800\n");
+    CHECK(*tree.at_path("sys/class/mtd/mtd1/offset")->show() == "131072\n");
+    CHECK(*tree.at_path("sys/class/mtd/mtd1/size")->show() == "65536\n");
+    CHECK(tree.at_path("mtd0")->permissions == 0400);
+    CHECK(tree.at_path("mtd1")->permissions == 0600);
+    CHECK(*tree.at_path("proc/mtd")->show() == "dev:    size   erasesize  name\n"
+                                               "mtd0: 00020000 00010000 \"boot\"\n"
+                                               "mtd1: 00010000 00010000 \"rest\"\n");
+    REQUIRE(tree.at_path("ctl/mtd1/erase")->store("all"));
+    CHECK(fixture.chip.erases() == std::vector<std::uint64_t>{2});
+    CHECK_FALSE(tree.at_path("ctl/mtd1/erase")->store("block 1"));
+    CHECK(second.last_error().text().find("the device ends after block 0") != std::string::npos);
+    CHECK(first.last_error().text().empty());
+    const std::string metrics = *tree.at_path("metrics")->show();
+    const std::size_t line = metrics.find("\nmtdfuse_erases_total ");
+    REQUIRE(line != std::string::npos);
+    CHECK(metrics.find("\nmtdfuse_erases_total ", line + 1) == std::string::npos);
+    // A whole chip has no such attribute.
+    CHECK_FALSE(fixture.tree.at_path("sys/class/mtd/mtd0/offset"));
+}
+
 TEST_CASE("metrics and stats come from every room") {
     Fixture fixture;
     fixture.io.record(storage::Direction::write, ByteOffset(4096), 4096);
