@@ -22,7 +22,8 @@ inline constexpr std::size_t kMaxNameLength = 127;
 // EINVAL with the rule: longer than kMaxNameLength, or a quote, a newline or a control character.
 [[nodiscard]] Status check_name(std::string_view name);
 
-// One partition as the mtdparts syntax writes it: SIZE[@OFFSET][(NAME)][ro].
+// One partition as the mtdparts syntax writes it: SIZE[@OFFSET][(NAME)][ro][lk]. `lk`, not to
+// unlock it at the start, says nothing about a chip without locks: it is read and dropped.
 struct PartitionSpec {
     std::optional<std::uint64_t> size_bytes;   // none: `-`, the rest of the device
     std::optional<std::uint64_t> offset_bytes; // none: where the one before ends
@@ -39,9 +40,10 @@ struct Partition {
     bool on_grid = true; // begins and ends on an erase block's boundary
     bool read_only = false;
 };
-// Where the partitions lie on a device. One off the erase-block grid is read-only, as in the
-// kernel's mtdpart.c. EINVAL naming the partition that begins or ends past the device's end (the
-// kernel would shorten it), or the two that overlap (the kernel would let them).
+// Where the partitions lie on a device. One off the erase-block grid is read-only, as mtdpart.c of
+// the kernel has it for a chip that must be erased (MTD_NO_ERASE ones it leaves writable). EINVAL
+// naming the partition that is smaller than an erase block, begins or ends past the device's end
+// (the kernel would shorten it), or the two that overlap (the kernel would let them).
 [[nodiscard]] Result<std::vector<Partition>>
 place_partitions(const std::vector<PartitionSpec>& specs, const chip::Geometry& geometry);
 

@@ -48,7 +48,7 @@ struct Node {
 
 // Everything the tree shows comes from here; all must outlive it.
 struct Sources {
-    std::vector<mtd::Device*> devices; // of one chip: it, or its partitions
+    std::vector<mtd::Device*> devices; // one at least, of one chip: it, or its partitions
     cache::Cache* cache = nullptr;
     storage::IoHistogram* io = nullptr;
     Log* log = nullptr;

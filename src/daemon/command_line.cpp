@@ -216,7 +216,12 @@ Status check_together(const Options& options, bool writable) {
     chip::Geometry geometry = chip::default_geometry(options.type, *options.size_bytes);
     if (options.erasesize_bytes)
         geometry.erasesize_bytes = static_cast<std::uint32_t>(*options.erasesize_bytes);
-    return chip::check_geometry(geometry);
+    if (Status checked = chip::check_geometry(geometry); !checked)
+        return checked;
+    // Without --size the image says later where the device ends.
+    if (const auto parts = mtd::place_partitions(options.partitions, geometry); !parts)
+        return fail(EINVAL, fmt::format("--parts: {}", parts.error().context));
+    return {};
 }
 
 } // namespace

@@ -10,8 +10,8 @@
 namespace mtdfuse::mtd {
 namespace {
 
-constexpr std::string_view kUsage =
-    "write SIZE[@OFFSET][(NAME)][ro], more after a comma, as in 256K(boot),64K(env)ro,-(rootfs)";
+constexpr std::string_view kUsage = "write SIZE[@OFFSET][(NAME)][ro][lk], more after a comma, as "
+                                    "in 256K(boot),64K(env)ro,-(rootfs)";
 
 // Takes a size as parse_size reads it from the front of `rest`, whatever follows: `64Kro` is a
 // read-only partition of 64K. As the kernel's memparse, a suffix may be a small letter.
@@ -34,6 +34,8 @@ Result<std::uint64_t> take_size(std::string_view& rest, std::string_view what) {
         }
     }
     const auto bytes = parse_size(text);
+    if (!bytes && bytes.error().number == ERANGE)
+        return fail(EINVAL, fmt::format("{}: {}", what, bytes.error().context));
     if (!bytes)
         return fail(EINVAL, fmt::format("'{}' does not begin with {}: {}", rest, what, kUsage));
     rest.remove_prefix(end);
@@ -51,7 +53,7 @@ Result<std::string> take_name(std::string_view& rest, std::size_t number) {
     if (name.empty())
         return fail(EINVAL, fmt::format("partition {} has an empty name: {}", number, kUsage));
     if (const Status checked = check_name(name); !checked)
-        return tl::unexpected(checked.error());
+        return fail(EINVAL, fmt::format("partition {}: {}", number, checked.error().context));
     rest.remove_prefix(end + 1);
     return name;
 }
@@ -85,6 +87,8 @@ Result<PartitionSpec> take_partition(std::string_view& rest, std::size_t number)
         rest.remove_prefix(2);
         spec.read_only = true;
     }
+    if (rest.starts_with("lk"))
+        rest.remove_prefix(2);
     return spec;
 }
 
@@ -151,6 +155,10 @@ Result<std::vector<Partition>> place_partitions(const std::vector<PartitionSpec>
                         fmt::format("partition {} reaches past the device's end at {:#x}: "
                                     "there is room for {}",
                                     place_of(part), geometry.size_bytes, format_size(room_bytes)));
+        if (part.size_bytes < block)
+            return fail(EINVAL, fmt::format("partition {} is smaller than one erase block: give "
+                                            "it {} or more",
+                                            place_of(part), format_size(block)));
         if (const Status apart = check_apart(placed, part); !apart)
             return tl::unexpected(apart.error());
         part.on_grid = part.offset_bytes % block == 0 && part.size_bytes % block == 0;

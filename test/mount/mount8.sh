@@ -31,6 +31,12 @@ expect_status 0 mount -t fuse.mtdfuse "$work/flash" "$mnt" -o ro
 expect_equal 'mount -o ro' 'open = -1 EACCES' "$(io "$mnt/mtd0" rw | sed s/EROFS/EACCES/ || true)"
 expect_status 0 umount "$mnt"
 
+expect_status 0 mount -t fuse.mtdfuse "$work/flash" "$mnt" -o 'erasesize=64K,parts=64K(a b)ro+-(c)'
+daemon_pids+=("$(cat "$mnt/ctl/pid")")
+expect_equal 'partitions as a mount word' 'mtd1: 000f0000 00010000 "c"' "$(tail -n 1 "$mnt/proc/mtd")"
+expect_equal 'the first of them' 0x1800 "$(cat "$mnt/sys/class/mtd/mtd0/flags")"
+expect_status 0 umount "$mnt"
+
 expect_failure mount -t fuse.mtdfuse "$work/flash" "$mnt" -o erasesize=3K
 expect_match 'the refusal reaches the terminal' 'multiple' "$output"
 expect_failure mount -t fuse.mtdfuse "$work/flash" "$mnt" -o nonsense=7

@@ -21,6 +21,10 @@ refused 2 '--parts needs a value' --parts ''
 refused 2 'nothing can follow "a"' --parts '-(a),64K'
 refused 2 'parts: .*0' --parts '0(a)'
 refused 2 'in --parts' --parts '-(a)' --name x
+refused 2 'smaller than one erase block.*64K' --erasesize 64K --size 1M --parts '32K(a),-(b)'
+refused 2 'does not continue partition "a"' --parts '64K(a)rw'
+refused 2 'does not begin with the size' --parts '64K(a),'
+refused 1 'smaller than one erase block' --erasesize 64K --parts '64K(a),940K(b),-(c)'
 refused 1 '--parts.*"b".*overlap' --erasesize 64K --parts '128K(a),64K@64K(b)'
 refused 1 '--parts.*"b".*room for 960K' --erasesize 64K --parts '64K(a),1M(b)'
 expect_same 'the image after refusals' "$work/expected" "$work/flash"
@@ -55,6 +59,18 @@ expect_failure dd if="$work/new" of="$mnt/mtd1" bs=100000 conv=notrunc status=no
 expect_status 0 flashcp -v "$work/new" "$mnt/mtd3"
 expect_failure bash -c "echo all >'$mnt/ctl/mtd0/erase'"
 expect_match 'last_error of mtd0' 'read-only' "$(cat "$mnt/ctl/mtd0/last_error")"
+# A file opened for reading erases nothing, and no node of it opens for writing.
+expect_equal 'MEMERASE64 on a read-only partition' 'erase = -1 EPERM' \
+    "$(io "$mnt/mtd0" r erase:0:65536 | head -n 1 || true)"
+for node in mtd0 mtd0ro mtd1ro dev/mtd0 dev/mtd2ro; do
+    expect_match "open $node" '^open = -1 (EACCES|EROFS)$' "$(io "$mnt/$node" rw || true)"
+done
+expect_same 'dev/mtd2 is mtd2' "$mnt/dev/mtd2" "$mnt/mtd2"
+expect_equal 'attributes of a partition' "$(ls "$mnt/sys/class/mtd/mtd1")" "$(ls "$mnt/sys/class/mtd/mtd3")"
+expect_equal 'uevent' 'MAJOR=90 MINOR=6 DEVNAME=mtd3 DEVTYPE=mtd' "$(xargs <"$mnt/sys/class/mtd/mtd3/uevent")"
+expect_equal 'control files' 'mtd0 mtd1 mtd2 mtd3' "$(cd "$mnt/ctl" && echo mtd*)"
+expect_equal 'each counter once' '' "$(grep -v '^#' "$mnt/metrics" | cut -d ' ' -f 1 | sort | uniq -d)"
+expect_status 0 sh -c "echo 1 >'$mnt/ctl/sync'"
 # Root passes the mode, not the device.
 expect_failure dd if="$work/new" of="$mnt/mtd0" bs=512 count=1 conv=notrunc status=none
 unmount
@@ -69,6 +85,17 @@ erase_block 13
 head -c 65536 "$work/new" | dd of="$work/expected" bs=64K seek=3 conv=notrunc status=none
 dd if="$work/new" of="$work/expected" bs=64K seek=12 conv=notrunc status=none
 expect_same 'the image' "$work/expected" "$work/flash"
+
+# Where one ends the next begins: at the last byte and the one behind it.
+mount_device --erasesize 64K --parts '512K(a),512K(b)lk' "$work/flash" "$mnt"
+expect_match 'a write over the end is cut' '^pwrite = 1$|^pfill = 1$' "$(io "$mnt/mtd0" w pfill:524287:2:a5 || true)"
+expect_match 'a write behind it' 'ENOSPC' "$(io "$mnt/mtd0" w pfill:524288:1:a5 || true)"
+expect_match 'an erase behind it' 'EINVAL' "$(io "$mnt/mtd0" w erase:524288:65536 || true)"
+expect_match 'an erase over it' 'EINVAL' "$(io "$mnt/mtd0" w erase:458752:131072 || true)"
+expect_equal 'a read behind it' 0 "$(dd if="$mnt/mtd0" bs=64K skip=8 status=none | wc -c)"
+unmount
+printf '\245' | dd of="$work/expected" bs=1 seek=524287 conv=notrunc status=none
+expect_same 'the image: one byte' "$work/expected" "$work/flash"
 
 # Off the grid: read-only, and told.
 mount_device -o 'erasesize=64K,parts=96K(a)+-(b)' "$work/flash" "$mnt"

@@ -257,6 +257,24 @@ TEST_CASE("partitions are given as an option or, with + for a comma, as a mount 
                Contains("-(b)")); // a comma ends the word
     CHECK_THAT(refusal_of({"img", "mnt", "--parts", "-", "--name", "x"}),
                Contains("name the partitions in --parts"));
+    for (const char* bad : {"64K(a),", "64K(a)rw", "0(a)", "64K(a),,-(b)", "nonsense"}) {
+        CHECK_THAT(refusal_of({"img", "mnt", "--parts", bad}), StartsWith("--parts: "));
+        CHECK_THAT(refusal_of({"img", "mnt", "-o", std::string("parts=64K+") + bad}),
+                   Contains("parts"));
+    }
+    CHECK_THAT(refusal_of({"img", "mnt", "--parts", ""}), StartsWith("option --parts needs"));
+    CHECK_THAT(refusal_of({"img", "mnt", "--parts="}), StartsWith("option --parts needs"));
+    CHECK_THAT(refusal_of({"img", "mnt", "--parts", "-", "--parts", "-"}), Contains("twice"));
+}
+
+TEST_CASE("partitions that do not fit --size are a wrong command line") {
+    CHECK(options_of({"none", "mnt", "--size", "1M", "--parts", "128K,-"}).partitions.size() == 2);
+    CHECK_THAT(refusal_of({"none", "mnt", "--size", "1M", "--parts", "2M(a)"}),
+               StartsWith("--parts: partition \"a\"") && Contains("room for 1M"));
+    CHECK_THAT(refusal_of({"none", "mnt", "--size", "1M", "--parts", "64K(a)"}),
+               Contains("smaller than one erase block") && Contains("128K"));
+    // An image's own size is not known here.
+    CHECK(options_of({"img", "mnt", "--parts", "2M(a)"}).partitions.size() == 1);
 }
 
 TEST_CASE("the words of mount(8) and fstab are accepted") {

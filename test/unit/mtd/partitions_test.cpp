@@ -3,7 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include <cerrno>
+#include <cstring>
 #include <random>
+
+#include <mtd/mtd-user.h>
+#include <sys/ioctl.h>
 
 #include <mtdfuse/mtd.hpp>
 
@@ -13,6 +17,7 @@ namespace mtdfuse::mtd {
 namespace {
 
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 constexpr std::uint32_t kBlock = 64 * 1024;
 constexpr std::uint64_t kSize = 16 * kBlock;
@@ -38,6 +43,28 @@ std::string place_refusal(std::string_view text) {
     return parts.error().context;
 }
 
+template<class T>
+std::span<const std::byte> bytes_of(const T& value) {
+    return std::as_bytes(std::span(&value, 1));
+}
+
+// The ways to erase: the call itself, and what the ioctls make of it.
+bool erased(unsigned way, OpenFile& file, std::uint64_t at, std::uint64_t length) {
+    switch (way) {
+    case 0:
+        return file.device().erase(at, length).has_value();
+    case 1: {
+        const erase_info_user range{static_cast<std::uint32_t>(at),
+                                    static_cast<std::uint32_t>(length)};
+        return file.ioctl(MEMERASE, 0, bytes_of(range), 0).has_value();
+    }
+    default: {
+        const erase_info_user64 range{at, length};
+        return file.ioctl(MEMERASE64, 0, bytes_of(range), 0).has_value();
+    }
+    }
+}
+
 } // namespace
 
 TEST_CASE("partitions are read as mtdparts writes them") {
@@ -55,6 +82,9 @@ TEST_CASE("partitions are read as mtdparts writes them") {
         {"0x10000@0x20000(env)", "env", 2 * kBlock, kBlock, false},
         {"65536@128k(a,b+c)", "a,b+c", 2 * kBlock, kBlock, false},
         {"-@64K(rest)ro", "rest", kBlock, kSize - kBlock, true},
+        {"64K(a)lk", "a", 0, kBlock, false},
+        {"64Krolk", "Partition_000", 0, kBlock, true},
+        {"64K@0x10000", "Partition_000", kBlock, kBlock, false},
     };
     for (const Case& c : cases) {
         INFO(c.text);
@@ -83,31 +113,17 @@ TEST_CASE("a partition follows the one before, after a comma or a plus") {
 }
 
 TEST_CASE("a list that mtdparts cannot be is refused with the syntax") {
-    for (const std::string_view text : {"",
-                                        ",",
-                                        "64K,",
-                                        "64K,,64K",
-                                        "(boot)",
-                                        "@0",
-                                        "64K@",
-                                        "64K@(a)",
-                                        "64K(a",
-                                        "64K()",
-                                        "64K)",
-                                        "64K(a)rw",
-                                        "64K(a)ro,",
-                                        "-5",
-                                        "+64K",
-                                        "64K 64K",
-                                        "0x",
-                                        "64Q",
-                                        "99999999999999999999",
-                                        "mtd0:64K",
-                                        "64K(a\nb)",
-                                        "64K(a\"b)",
-                                        "0(a)",
-                                        "0",
-                                        "-,64K",
+    for (const std::string_view text : {"",          ",",          "64K,",
+                                        "64K,,64K",  "(boot)",     "@0",
+                                        "64K@",      "64K@(a)",    "64K(a",
+                                        "64K()",     "64K)",       "64K(a)rw",
+                                        "64K(a)ro,", "64K(a)lkro", "64K(a)slc",
+                                        "64K(a)@0",  "-@",         "--",
+                                        "64K@-1",    " 64K",       "64K;mtd1:64K",
+                                        "-5",        "+64K",       "64K 64K",
+                                        "0x",        "64Q",        "99999999999999999999",
+                                        "mtd0:64K",  "64K(a\nb)",  "64K(a\"b)",
+                                        "0(a)",      "0",          "-,64K",
                                         "-(a),-(b)"}) {
         INFO(text);
         const auto specs = parse_partitions(text);
@@ -118,6 +134,9 @@ TEST_CASE("a list that mtdparts cannot be is refused with the syntax") {
     CHECK_THAT(parse_partitions("64K(a)rw").error().context,
                Contains("'rw' does not continue partition \"a\"") &&
                    Contains("256K(boot),64K(env)ro,-(rootfs)"));
+    CHECK_THAT(parse_partitions("64K,99999999999999999999(b)").error().context,
+               Contains("the size of a partition: '99999999999999999999' is too large"));
+    CHECK_THAT(parse_partitions("64K,64K(a\"b)").error().context, StartsWith("partition 1: "));
     CHECK_THAT(parse_partitions("-(a),64K").error().context,
                Contains("nothing can follow \"a\", which takes the rest"));
 }
@@ -133,11 +152,21 @@ TEST_CASE("partitions past the end or over each other are refused with both valu
                Contains("\"a\" (0x20000 bytes at 0x0)") &&
                    Contains("\"b\" (0x10000 bytes at 0x10000) overlap"));
     CHECK_THAT(place_refusal("64K@64K(a),128K@0(b)"), Contains("overlap"));
+    CHECK_THAT(place_refusal("64K@64K(a),-@0(b)"), Contains("\"a\"") && Contains("\"b\""));
+    CHECK_THAT(place_refusal("128K@64K(a),128K@64K(a)"), Contains("overlap"));
     CHECK_THAT(place_refusal("1M(a),-(b)"), Contains("ends at"));
 }
 
+TEST_CASE("a partition smaller than one erase block is refused") {
+    CHECK_THAT(place_refusal("64K(a),32K(b)"),
+               Contains("\"b\" (0x8000 bytes at 0x10000) is smaller than one erase block") &&
+                   Contains("64K or more"));
+    CHECK_THAT(place_refusal("0xffff(a)"), Contains("\"a\" (0xffff bytes"));
+    CHECK_THAT(place_refusal("1000K(a),-(b)"), Contains("\"b\" (0x6000 bytes"));
+}
+
 TEST_CASE("a partition off the erase-block grid is read-only") {
-    const auto parts = placed("32K(a),64K(b),-(c)");
+    const auto parts = placed("96K(a),64K(b),-(c)");
     for (const Partition& part : parts) {
         CHECK(part.read_only);
         CHECK_FALSE(part.on_grid);
@@ -175,6 +204,50 @@ TEST_CASE("a device on a partition ends where the partition does") {
     CHECK_FALSE(whole.offset_bytes());
 }
 
+TEST_CASE("the ioctls of a partition know its size, not the chip's") {
+    test::FakeChip chip(kGeometry, std::byte{0x5a});
+    const auto parts = placed("128K(a),64K(b)ro,-(c)");
+    Device middle(chip, 1, parts[1]);
+    Device last(chip, 2, parts[2]);
+    CHECK(OpenFile::open(middle, Access::read_write, false).error().number == EACCES);
+    const auto reader = std::move(OpenFile::open(middle, Access::read, false).value());
+    const auto writer = std::move(OpenFile::open(last, Access::read_write, false).value());
+
+    mtd_info_user info{};
+    const auto answer = reader->ioctl(MEMGETINFO, 0, {}, sizeof info);
+    REQUIRE(answer);
+    std::memcpy(&info, answer->out.data(), sizeof info);
+    CHECK(info.size == kBlock);
+    CHECK(info.erasesize == kBlock);
+    CHECK((info.flags & MTD_WRITEABLE) == 0);
+    int regions = -1;
+    const auto count = reader->ioctl(MEMGETREGIONCOUNT, 0, {}, sizeof regions);
+    REQUIRE(count);
+    std::memcpy(&regions, count->out.data(), sizeof regions);
+    CHECK(regions == 0);
+    const erase_info_user own{0, kBlock};
+    CHECK(reader->ioctl(MEMERASE, 0, bytes_of(own), 0).error().number == EPERM);
+
+    // Inside the chip, but past the partition.
+    const std::uint64_t size = kSize - 3 * kBlock;
+    for (const std::uint64_t at : {size, kSize - kBlock, UINT64_MAX - kBlock + 1}) {
+        const erase_info_user64 range{at, kBlock};
+        CHECK(writer->ioctl(MEMERASE64, 0, bytes_of(range), 0).error().number == EINVAL);
+        CHECK(writer->ioctl(MEMGETBADBLOCK, 0, bytes_of(at), 0).error().number == EINVAL);
+    }
+    // To where the offset on the chip would wrap to its begin.
+    const erase_info_user64 wraps{UINT64_MAX - 3 * kBlock + 1, kBlock};
+    CHECK(writer->ioctl(MEMERASE64, 0, bytes_of(wraps), 0).error().number == EINVAL);
+    for (const unsigned long command : {MEMLOCK, MEMUNLOCK}) {
+        CHECK(writer->ioctl(static_cast<std::uint32_t>(command), 0, bytes_of(own), 0)
+                  .error()
+                  .number == EOPNOTSUPP);
+    }
+    CHECK(chip.erases.empty());
+    CHECK(writer->ioctl(MEMERASE, 0, bytes_of(own), 0));
+    CHECK(chip.erases == std::vector<test::FakeChip::Erase>{{3, 1}});
+}
+
 TEST_CASE("model: what is done through one partition reaches no other") {
     const auto seed = static_cast<unsigned>(std::random_device()());
     INFO("seed " << seed);
@@ -186,9 +259,13 @@ TEST_CASE("model: what is done through one partition reaches no other") {
     // A gap at the begin, one between, one at the end; two neighbours; a read-only one.
     const auto parts = placed("128K@64K(a),64K(b),64K@320K(c)ro,256K(d),64K@768K(e)");
     std::vector<std::unique_ptr<Device>> devices;
-    for (const Partition& part : parts)
+    std::vector<std::unique_ptr<OpenFile>> files;
+    for (const Partition& part : parts) {
         devices.push_back(
             std::make_unique<Device>(chip, static_cast<unsigned>(devices.size()), part));
+        const Access access = part.read_only ? Access::read : Access::read_write;
+        files.push_back(std::move(OpenFile::open(*devices.back(), access, false).value()));
+    }
     std::uint64_t writes = 0, erases = 0, refusals = 0;
     for (int step = 0; step < 20000; ++step) {
         const std::size_t which = below(devices.size());
@@ -213,7 +290,12 @@ TEST_CASE("model: what is done through one partition reaches no other") {
             const std::uint64_t block = at / kBlock * kBlock;
             const std::uint64_t length = (1 + below(3)) * kBlock;
             const bool right = block + length <= part.size_bytes && !part.read_only;
-            REQUIRE(device.erase(block, length).has_value() == right);
+            const auto way = static_cast<unsigned>(below(3));
+            INFO("way " << way << ", mtd" << which << ", erase of " << length << " at " << block);
+            REQUIRE(erased(way, *files[which], block, length) == right);
+            // Whether a block is bad, asked of the file, has the same end.
+            REQUIRE(files[which]->ioctl(MEMGETBADBLOCK, 0, bytes_of(at), 0).has_value() ==
+                    (at < part.size_bytes));
             if (!right) {
                 ++refusals;
                 continue;

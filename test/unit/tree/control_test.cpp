@@ -119,6 +119,38 @@ TEST_CASE("a failing sync is told") {
     CHECK(fixture.log.lines().size() == 1);
 }
 
+TEST_CASE("partitions are synced once, a failure is logged once and kept with each of them") {
+    Fixture fixture;
+    mtd::Device second(fixture.chip, 1, "env", false);
+    const Tree tree(Sources{{&fixture.device, &second}, nullptr, nullptr, &fixture.log, {}});
+    REQUIRE(tree.at_path("ctl/sync")->store("1"));
+    CHECK(fixture.chip.stable_syncs == 1);
+    REQUIRE(tree.at_path("ctl/drop_caches")->store("1"));
+    CHECK(fixture.chip.stable_syncs == 2);
+    CHECK(fixture.chip.drops == 1);
+    fixture.chip.next_errno = EIO;
+    CHECK_FALSE(tree.at_path("ctl/sync")->store("1"));
+    CHECK(fixture.log.lines().size() == 1);
+    CHECK_FALSE(fixture.device.last_error().text().empty());
+    CHECK(second.last_error().text() == fixture.device.last_error().text());
+}
+
+TEST_CASE("a read-only partition says what can make it so") {
+    test::MemoryChip chip{16 * 65536, 65536};
+    test::KeptLog log;
+    mtd::Partition part;
+    part.name = "boot";
+    part.size_bytes = 65536;
+    part.read_only = true;
+    mtd::Device device(chip, 0, part);
+    const Tree tree(Sources{{&device}, nullptr, nullptr, &log, {}});
+    const auto stored = tree.at_path("ctl/mtd0/erase")->store("all");
+    REQUIRE_FALSE(stored);
+    CHECK(stored.error().number == EROFS);
+    CHECK_THAT(stored.error().context, Catch::Contains("--parts"));
+    CHECK(chip.erases().empty());
+}
+
 TEST_CASE("pid is the process") {
     const Fixture fixture;
     CHECK(fixture.show("ctl/pid") == std::to_string(getpid()) + '\n');

@@ -156,6 +156,15 @@ TEST_CASE("partitions show their size and offset, and their chip's metrics once"
     mtd::Device first(fixture.chip, 0, boot);
     mtd::Device second(fixture.chip, 1, rest);
     const Tree tree(Sources{{&first, &second}, nullptr, nullptr, &fixture.log, {}});
+    std::vector<std::string> names;
+    for (const Inode child : tree.find(kRootInode)->children) {
+        names.push_back(tree.find(child)->name);
+    }
+    CHECK(names == std::vector<std::string>{"mtd0", "mtd0ro", "dev", "sys", "ctl", "mtd1", "mtd1ro",
+                                            "proc", "metrics", "stats"});
+    CHECK(tree.at_path("dev/mtd1")->target == "../mtd1");
+    CHECK(tree.at_path("dev/mtd1ro")->target == "../mtd1ro");
+    CHECK_FALSE(tree.at_path("sys/class/mtd/mtd1ro/offset"));
     CHECK(*tree.at_path("sys/class/mtd/mtd0/offset")->show() == "0\n");
     CHECK(*tree.at_path("sys/class/mtd/mtd0/flags")->show() == "0x1800\n");
     CHECK(*tree.at_path("sys/class/mtd/mtd1/offset")->show() == "131072\n");
