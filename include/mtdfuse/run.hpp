@@ -1,6 +1,8 @@
 // The room `run`: what mtdfuse-run needs to find its device. It includes base only.
 #pragma once
 
+#include <optional>
+
 #include <mtdfuse/base.hpp>
 
 namespace mtdfuse::run {
@@ -10,5 +12,11 @@ namespace mtdfuse::run {
 // listed).
 [[nodiscard]] Result<std::string> choose_mount(const std::vector<MountEntry>& mounts,
                                                const std::string& wanted);
+
+// Where below the mount a program finds what it looks for at `path`, an absolute path whose links
+// are resolved; doubled slashes, `.` and `..` are allowed. Everything below /dev that begins with
+// mtd leads to the mount, also what is not there: a real flash device must not be reached. Nothing
+// for a path that is not about MTD devices.
+[[nodiscard]] std::optional<std::string> path_in_mount(std::string_view path);
 
 } // namespace mtdfuse::run
