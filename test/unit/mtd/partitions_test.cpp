@@ -19,7 +19,7 @@ namespace {
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 
-constexpr std::uint32_t kBlock = 64 * 1024;
+constexpr std::uint64_t kBlock = 65536;
 constexpr std::uint64_t kSize = 16 * kBlock;
 
 const chip::Geometry kGeometry = test::small_ram(kSize, kBlock);
