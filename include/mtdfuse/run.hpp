@@ -1,4 +1,5 @@
-// The room `run`: what mtdfuse-run needs to find its device. It includes base only.
+// The room `run`: what mtdfuse-run stands on - which mount is meant, which paths lead to it, which
+// system calls of a program it is asked about. It includes base only.
 #pragma once
 
 #include <optional>

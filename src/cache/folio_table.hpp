@@ -67,7 +67,7 @@ private:
     }
 
     // The only place that stores a state word. Inlined everywhere, so that a transition named at
-    // the call folds the table away: 40 instructions less for a lock and its unlock.
+    // the call folds the table away: 48 instructions less for a write of 512 bytes.
     [[gnu::always_inline]] Applied apply_proved(FolioIndex index, Transition transition,
                                                 FolioWord proof_mask, FolioWord proof) {
         const std::atomic_ref<FolioWord> word = ref(index);
