@@ -56,8 +56,8 @@ std::optional<std::string> walk(const FileSystemView& view, std::string_view dir
                                 std::string_view path, LastLink last) {
     const std::string mount_point = view.mount_point();
     std::string place; // without a slash at its end: the root is empty
-    std::string rest = path.starts_with('/') ? std::string(path)
-                                             : fmt::format("{}/{}", directory, path);
+    std::string rest =
+        path.starts_with('/') ? std::string(path) : fmt::format("{}/{}", directory, path);
     for (unsigned links = 0; links <= kMaxLinks;) {
         const std::string component = take_component(rest);
         if (component.empty())

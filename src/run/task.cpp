@@ -75,7 +75,8 @@ Result<std::string> Task::read_path(std::uint64_t address) {
         const auto bytes = std::as_writable_bytes(std::span(part).first(length));
         if (Status done = read(address + text.size(), bytes); !done)
             return tl::make_unexpected(done.error());
-        const auto end = std::find(part.begin(), part.begin() + static_cast<ptrdiff_t>(length), '\0');
+        const auto end =
+            std::find(part.begin(), part.begin() + static_cast<ptrdiff_t>(length), '\0');
         text.append(part.begin(), end);
         if (end != part.begin() + static_cast<ptrdiff_t>(length))
             break;
