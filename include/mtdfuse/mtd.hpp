@@ -3,6 +3,7 @@
 // like the kernel's mtd_info, so that another front end than FUSE would be thin.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -62,6 +63,14 @@ struct EccStats {
     std::uint32_t corrected = 0, failed = 0, bad_blocks = 0, bbt_blocks = 0;
 };
 
+// What a transfer of pages covers, without its bytes. OOB without data is the areas of the pages
+// from `at_bytes` on; `oob_offset_bytes` counts within the first one.
+struct PageRange {
+    std::uint64_t at_bytes = 0, data_bytes = 0, oob_bytes = 0;
+    std::uint32_t oob_offset_bytes = 0;
+    chip::OobMode mode = chip::OobMode::place;
+};
+
 // One MTD device: a whole chip, or a partition of it. Thread-safe. Offsets and lengths come from
 // users unchecked; they count from the device's own begin.
 class Device {
@@ -96,10 +105,24 @@ public:
     [[nodiscard]] Result<bool> block_is_bad(std::uint64_t at_bytes) const;
     // EOPNOTSUPP on a type without bad blocks, whatever the offset.
     [[nodiscard]] Status mark_bad(std::uint64_t at_bytes);
-    // EOPNOTSUPP on a type without locks, whatever the range.
+    // Ranges of bytes. EOPNOTSUPP on a type without locks, whatever the range; then EINVAL at or
+    // past the end and past the end; a length of zero does nothing, and is not locked (mtd_lock()
+    // and the like of mtdcore.c). The chip's EINVAL stays, its other failures are EIO.
     [[nodiscard]] Status lock(std::uint64_t at_bytes, std::uint64_t length_bytes);
     [[nodiscard]] Status unlock(std::uint64_t at_bytes, std::uint64_t length_bytes);
     [[nodiscard]] Result<bool> is_locked(std::uint64_t at_bytes, std::uint64_t length_bytes) const;
+
+    [[nodiscard]] bool has_oob() const { return geometry_.oobsize_bytes != 0; }
+    // What a page's OOB area takes in this mode: mtd_oobavail() of mtdcore.c.
+    [[nodiscard]] std::uint64_t oob_bytes_per_page(chip::OobMode mode) const;
+    // EINVAL where data ends past the device, or OOB begins past its page's area or ends past the
+    // last page's: mtd_check_oob_ops() of mtdcore.c, so also on a type without OOB.
+    [[nodiscard]] Status check_pages(const PageRange& range) const;
+    // Transfers of pages with their OOB; `pages.at` counts from the device's begin. EROFS where a
+    // read-only device would be programmed, what check_pages says, EOPNOTSUPP on a type without
+    // OOB; the chip's EINVAL stays, its other failures are EIO, a full disk ENOSPC.
+    [[nodiscard]] Status program_pages(const chip::PageProgram& pages);
+    [[nodiscard]] Result<chip::EccCounts> read_pages(const chip::PageRead& pages);
 
     [[nodiscard]] Status sync(Durability durability, chip::ErrorCursor& cursor) {
         return chip_.sync(durability, cursor);
@@ -118,6 +141,9 @@ private:
     [[nodiscard]] ByteOffset on_chip(std::uint64_t at_bytes) const {
         return ByteOffset(offset_bytes_.value_or(0) + at_bytes);
     }
+
+    [[nodiscard]] Status check_lock_range(std::string_view what, std::uint64_t at_bytes,
+                                          std::uint64_t length_bytes) const;
 
     chip::Chip& chip_;
     const chip::Geometry geometry_;
@@ -150,6 +176,28 @@ struct WriteRequest {
     unsigned mode = 0; // MTD_OPS_PLACE_OOB, _AUTO_OOB, _RAW
 };
 
+// struct mtd_read_req without its pointers.
+struct ReadRequest {
+    std::uint64_t start_bytes = 0;
+    std::span<std::byte> data, oob;
+    unsigned mode = 0; // as in WriteRequest
+};
+struct ReadAnswer {
+    std::size_t oob_bytes = 0; // OOB read: no more than the pages of the data have
+    // EBADMSG where ECC gave up somewhere, EUCLEAN where it corrected: the bytes have come all the
+    // same.
+    int error = 0;
+    chip::EccCounts ecc;
+};
+
+// struct otp_info.
+struct OtpRegion {
+    std::uint32_t start_bytes = 0, length_bytes = 0;
+    bool locked = false;
+};
+
+class StagedCalls;
+
 // What mtdchar keeps per open file. Calls on one OpenFile may come from several threads.
 class OpenFile {
 public:
@@ -158,7 +206,7 @@ public:
                                                                 bool read_only_node);
     OpenFile(const OpenFile&) = delete;
     OpenFile& operator=(const OpenFile&) = delete;
-    ~OpenFile() = default;
+    ~OpenFile();
 
     [[nodiscard]] Device& device() { return device_; }
     [[nodiscard]] bool writable() const { return access_ != Access::read; }
@@ -171,26 +219,42 @@ public:
     // value itself (MTDFILEMODE), `in` what FUSE copied in, at most `out_limit_bytes` back. The
     // order of refusals is mtdchar's: ENOTTY unknown, EPERM needs a writable file, then the call's
     // own. Commands that FUSE encodes wrongly or that hold pointers: EOPNOTSUPP, the message names
-    // mtdfuse-run.
+    // mtdfuse-run. Packed by mtdfuse-run (wire.hpp) they are answered, in the same order; EPROTO
+    // for a message that is none, ESTALE for an unknown token, EBUSY where every staged call that
+    // may be kept is being executed. No call here waits for another one's chip, but a repeated
+    // execute of one token for the first.
     [[nodiscard]] Result<IoctlReply> ioctl(std::uint32_t command, std::uint64_t argument,
                                            std::span<const std::byte> in,
                                            std::size_t out_limit_bytes);
 
-    // The calls that FUSE cannot carry, in their decoded form.
+    // The calls that FUSE cannot carry, in their decoded form. Checks and their order are those of
+    // mtdchar.c and mtdcore.c of Linux 6.1.
+    //
     // MEMREADOOB, MEMREADOOB64: `start` holds the page and the offset within its OOB. Returns the
-    // bytes read.
+    // bytes read. EINVAL above 4096 bytes, past the page's OOB where an offset is given, past the
+    // device's; EOPNOTSUPP without OOB. What ECC met is not told.
     [[nodiscard]] Result<std::size_t>
     read_oob(std::uint64_t start_bytes, std::uint32_t length_bytes, std::span<std::byte> into);
-    // MEMWRITEOOB, MEMWRITEOOB64.
+    // MEMWRITEOOB, MEMWRITEOOB64. Returns the bytes written: all. EPERM; EINVAL above 4096 bytes;
+    // EOPNOTSUPP without OOB; EINVAL as in read_oob.
     [[nodiscard]] Result<std::size_t> write_oob(std::uint64_t start_bytes,
                                                 std::span<const std::byte> from);
-    // MEMWRITE.
+    // MEMWRITE. EPERM; EOPNOTSUPP without OOB; EINVAL past the end, for an unknown mode, or for
+    // more OOB than the device has. OOB that the pages of the data have no room for is left out;
+    // nothing to write is a success.
     [[nodiscard]] Status write_request(const WriteRequest& request);
-    // MEMISLOCKED.
-    [[nodiscard]] Result<bool> is_locked(std::uint32_t start_bytes, std::uint32_t length_bytes);
-    // OTPSELECT, OTPGETREGIONCOUNT.
+    // MEMREAD. As MEMWRITE, but for any file.
+    [[nodiscard]] Result<ReadAnswer> read_request(const ReadRequest& request);
+    // MEMISLOCKED. Errors are Device's.
+    [[nodiscard]] Result<bool> is_locked(std::uint64_t start_bytes, std::uint64_t length_bytes);
+    // OTPSELECT: EINVAL for an unknown mode, EOPNOTSUPP for an area that the type does not have;
+    // the file is in normal mode then.
     [[nodiscard]] Status otp_select(int mode);
+    // OTPGETREGIONCOUNT, OTPGETREGIONINFO: of the area that is selected, EINVAL where none is.
     [[nodiscard]] Result<std::uint32_t> otp_region_count();
+    [[nodiscard]] Result<std::vector<OtpRegion>> otp_region_info();
+    // OTPLOCK. EPERM; EINVAL where the user area is not selected.
+    [[nodiscard]] Status otp_lock(std::uint32_t start_bytes, std::uint32_t length_bytes);
 
     // close(2): everything written back. fsync(2): and on stable storage. Errors once per open
     // file.
@@ -200,11 +264,15 @@ public:
 private:
     OpenFile(Device& device, Access access);
 
+    [[nodiscard]] Result<IoctlReply> packed(std::span<const std::byte> in,
+                                            std::size_t out_limit_bytes);
+
     Device& device_;
     const Access access_;
-    std::mutex mutex_; // guards cursor_ and mode_; held across a sync, never while replying
+    std::mutex mutex_; // guards cursor_; held across a sync, never while replying
     chip::ErrorCursor cursor_;
-    FileMode mode_ = FileMode::normal;
+    std::atomic<FileMode> mode_ = FileMode::normal;
+    const std::unique_ptr<StagedCalls> staged_;
 };
 
 } // namespace mtdfuse::mtd

@@ -48,6 +48,25 @@ Status check_grid(const chip::Geometry& geometry, std::uint64_t at_bytes,
     return {};
 }
 
+// A failure of the calls that only some types have. What the chip refuses of the request itself is
+// told as it is; an accident is a driver's failure, as above.
+template<class T>
+Result<T> of_chip(std::string_view what, std::uint64_t at_bytes, Result<T> done) {
+    if (done) {
+        return done;
+    }
+    const int number = done.error().number;
+    const bool refused = number == EINVAL || number == EOPNOTSUPP;
+    return fail(refused ? number : chip_errno(number),
+                fmt::format("{} at {:#x}: {}", what, at_bytes, done.error().context));
+}
+
+template<class Byte>
+PageRange range_of(const chip::PageTransfer<Byte>& pages) {
+    return {pages.at.value, pages.data.size(), pages.oob.size(), pages.oob_offset_bytes,
+            pages.mode};
+}
+
 chip::Geometry part_of(chip::Geometry geometry, const Partition& part) {
     geometry.size_bytes = part.size_bytes;
     return geometry;
@@ -131,22 +150,101 @@ Result<bool> Device::block_is_bad(std::uint64_t at_bytes) const {
 }
 
 Status Device::mark_bad(std::uint64_t) {
-    return fail(EOPNOTSUPP, fmt::format("a {} device has no bad blocks to mark",
-                                        chip::type_name(geometry().type)));
+    return chip::has_none(geometry().type, "bad blocks to mark");
 }
 
-Status Device::lock(std::uint64_t, std::uint64_t) {
-    return fail(EOPNOTSUPP,
-                fmt::format("a {} device has no locks", chip::type_name(geometry().type)));
+Status Device::check_lock_range(std::string_view what, std::uint64_t at_bytes,
+                                std::uint64_t length_bytes) const {
+    if (!chip_.has_locks()) {
+        return chip::has_none(geometry().type, "locks");
+    }
+    const std::uint64_t size = geometry().size_bytes;
+    if (at_bytes >= size || length_bytes > size - at_bytes) {
+        return past_end(what, at_bytes, length_bytes, size);
+    }
+    return {};
+}
+
+Status Device::lock(std::uint64_t at_bytes, std::uint64_t length_bytes) {
+    const Status range = check_lock_range("a lock", at_bytes, length_bytes);
+    if (!range || length_bytes == 0) {
+        return range;
+    }
+    return of_chip("lock", at_bytes, chip_.lock(on_chip(at_bytes), length_bytes));
 }
 
 Status Device::unlock(std::uint64_t at_bytes, std::uint64_t length_bytes) {
-    return lock(at_bytes, length_bytes);
+    const Status range = check_lock_range("an unlock", at_bytes, length_bytes);
+    if (!range || length_bytes == 0) {
+        return range;
+    }
+    return of_chip("unlock", at_bytes, chip_.unlock(on_chip(at_bytes), length_bytes));
 }
 
-Result<bool> Device::is_locked(std::uint64_t, std::uint64_t) const {
-    return fail(EOPNOTSUPP,
-                fmt::format("a {} device has no locks", chip::type_name(geometry().type)));
+Result<bool> Device::is_locked(std::uint64_t at_bytes, std::uint64_t length_bytes) const {
+    if (Status range = check_lock_range("a lock", at_bytes, length_bytes); !range) {
+        return tl::make_unexpected(range.error());
+    }
+    if (length_bytes == 0) {
+        return false;
+    }
+    return of_chip("lock", at_bytes, chip_.is_locked(on_chip(at_bytes), length_bytes));
+}
+
+std::uint64_t Device::oob_bytes_per_page(chip::OobMode mode) const {
+    return mode == chip::OobMode::automatic ? chip_.oobavail_bytes() : geometry().oobsize_bytes;
+}
+
+Status Device::check_pages(const PageRange& range) const {
+    const std::uint64_t size = geometry().size_bytes;
+    if (range.at_bytes > size || range.data_bytes > size - range.at_bytes) {
+        return past_end("a transfer", range.at_bytes, range.data_bytes, size);
+    }
+    if (range.oob_bytes == 0) {
+        return {};
+    }
+    const std::uint64_t per_page = oob_bytes_per_page(range.mode);
+    if (range.oob_offset_bytes >= per_page) {
+        return fail(EINVAL, fmt::format("OOB from byte {} of a page's area on: a page has {}",
+                                        range.oob_offset_bytes, per_page));
+    }
+    const std::uint64_t page = geometry().writesize_bytes;
+    const std::uint64_t left_bytes = (size / page - range.at_bytes / page) * per_page;
+    if (range.oob_offset_bytes > left_bytes ||
+        range.oob_bytes > left_bytes - range.oob_offset_bytes) {
+        return fail(EINVAL,
+                    fmt::format("{} bytes of OOB from the page at {:#x} on: the pages to the "
+                                "device's end at {:#x} have {}",
+                                range.oob_bytes, range.at_bytes, size, left_bytes));
+    }
+    return {};
+}
+
+Status Device::program_pages(const chip::PageProgram& pages) {
+    if (read_only_) {
+        return read_only_device("program of pages");
+    }
+    if (Status range = check_pages(range_of(pages)); !range) {
+        return range;
+    }
+    if (!has_oob()) {
+        return chip::has_none(geometry().type, "OOB area");
+    }
+    chip::PageProgram moved = pages;
+    moved.at = on_chip(pages.at.value);
+    return of_chip("program of pages", pages.at.value, chip_.program_pages(moved));
+}
+
+Result<chip::EccCounts> Device::read_pages(const chip::PageRead& pages) {
+    if (Status range = check_pages(range_of(pages)); !range) {
+        return tl::make_unexpected(range.error());
+    }
+    if (!has_oob()) {
+        return chip::has_none(geometry().type, "OOB area");
+    }
+    chip::PageRead moved = pages;
+    moved.at = on_chip(pages.at.value);
+    return of_chip("read of pages", pages.at.value, chip_.read_pages(moved));
 }
 
 } // namespace mtdfuse::mtd

@@ -6,34 +6,28 @@
 #include <cerrno>
 
 #include <fmt/format.h>
-#include <mtd/mtd-user.h>
+
+#include "request_checks.hpp"
+#include "staged_calls.hpp"
 
 namespace mtdfuse::mtd {
 namespace {
 
-// mtdchar refuses longer OOB transfers before it looks at the device.
-constexpr std::size_t kMaxOobBytes = 4096;
-
-std::string_view type_of(const Device& device) {
-    return chip::type_name(device.geometry().type);
+tl::unexpected<Error> not_writable(std::string_view what) {
+    return fail(EPERM, fmt::format("{} through a file that was opened for reading only", what));
 }
 
-tl::unexpected<Error> no_oob(const Device& device) {
-    return fail(EOPNOTSUPP, fmt::format("a {} device has no OOB area", type_of(device)));
-}
-
-Status check_oob_length(std::size_t length_bytes) {
-    if (length_bytes > kMaxOobBytes) {
-        return fail(EINVAL, fmt::format("an OOB transfer of {} bytes: use at most {}", length_bytes,
-                                        kMaxOobBytes));
-    }
-    return {};
+tl::unexpected<Error> no_otp_selected() {
+    return fail(EINVAL, "no OTP area is selected: OTPSELECT comes first");
 }
 
 } // namespace
 
 OpenFile::OpenFile(Device& device, Access access)
-    : device_(device), access_(access), cursor_(device.error_cursor()) {}
+    : device_(device), access_(access), cursor_(device.error_cursor()),
+      staged_(std::make_unique<StagedCalls>()) {}
+
+OpenFile::~OpenFile() = default;
 
 Result<std::unique_ptr<OpenFile>> OpenFile::open(Device& device, Access access,
                                                  bool read_only_node) {
@@ -61,57 +55,101 @@ Result<std::size_t> OpenFile::write(std::uint64_t at_bytes, std::span<const std:
     return device_.write(at_bytes, from);
 }
 
-Result<std::size_t> OpenFile::read_oob(std::uint64_t, std::uint32_t length_bytes,
-                                       std::span<std::byte>) {
-    if (Status length = check_oob_length(length_bytes); !length) {
-        return tl::make_unexpected(length.error());
+Result<std::size_t> OpenFile::read_oob(std::uint64_t start_bytes, std::uint32_t length_bytes,
+                                       std::span<std::byte> into) {
+    if (Status refused = check_read_oob(device_, start_bytes, length_bytes); !refused) {
+        return tl::make_unexpected(refused.error());
     }
-    // mtdcore compares a length with the OOB area first and looks for the driver's call after.
-    if (length_bytes > 0) {
-        return fail(EINVAL, fmt::format("{} bytes of an OOB area of none: a {} device has no OOB",
-                                        length_bytes, type_of(device_)));
+    const PageRange range = oob_range(device_, start_bytes, length_bytes);
+    const auto read = device_.read_pages({ByteOffset(range.at_bytes),
+                                          {},
+                                          into.first(length_bytes),
+                                          range.oob_offset_bytes,
+                                          range.mode});
+    if (!read) {
+        return tl::make_unexpected(read.error());
     }
-    return no_oob(device_);
+    return std::size_t{length_bytes};
 }
 
-Result<std::size_t> OpenFile::write_oob(std::uint64_t, std::span<const std::byte> from) {
+Result<std::size_t> OpenFile::write_oob(std::uint64_t start_bytes,
+                                        std::span<const std::byte> from) {
     if (!writable()) {
-        return fail(EPERM, "OOB written through a file that was opened for reading only");
+        return not_writable("OOB written");
     }
-    if (Status length = check_oob_length(from.size()); !length) {
-        return tl::make_unexpected(length.error());
+    if (Status refused = check_write_oob(device_, start_bytes, from.size()); !refused) {
+        return tl::make_unexpected(refused.error());
     }
-    return no_oob(device_);
+    const PageRange range = oob_range(device_, start_bytes, from.size());
+    const Status written = device_.program_pages(
+        {ByteOffset(range.at_bytes), {}, from, range.oob_offset_bytes, range.mode});
+    if (!written) {
+        return tl::make_unexpected(written.error());
+    }
+    return from.size();
 }
 
-Status OpenFile::write_request(const WriteRequest&) {
+Status OpenFile::write_request(const WriteRequest& request) {
     if (!writable()) {
-        return fail(EPERM, "MEMWRITE through a file that was opened for reading only");
+        return not_writable("MEMWRITE");
     }
-    return no_oob(device_);
+    const RequestSizes sizes{request.start_bytes, request.data.size(), request.oob.size(),
+                             request.mode};
+    if (Status refused = check_page_request(device_, sizes); !refused) {
+        return refused;
+    }
+    if (request.data.empty() && request.oob.empty()) {
+        return {};
+    }
+    const PageRange range = request_range(device_, sizes);
+    return device_.program_pages({ByteOffset(range.at_bytes), request.data,
+                                  request.oob.first(range.oob_bytes), 0, range.mode});
 }
 
-Result<bool> OpenFile::is_locked(std::uint32_t start_bytes, std::uint32_t length_bytes) {
+Result<ReadAnswer> OpenFile::read_request(const ReadRequest& request) {
+    const RequestSizes sizes{request.start_bytes, request.data.size(), request.oob.size(),
+                             request.mode};
+    if (Status refused = check_page_request(device_, sizes); !refused) {
+        return tl::make_unexpected(refused.error());
+    }
+    if (request.data.empty() && request.oob.empty()) {
+        return ReadAnswer{};
+    }
+    const PageRange range = request_range(device_, sizes);
+    const auto counts = device_.read_pages({ByteOffset(range.at_bytes), request.data,
+                                            request.oob.first(range.oob_bytes), 0, range.mode});
+    if (!counts) {
+        return tl::make_unexpected(counts.error());
+    }
+    const int error = counts->uncorrectable_errors > 0 ? EBADMSG
+                      : counts->corrected_bitflips > 0 ? EUCLEAN
+                                                       : 0;
+    return ReadAnswer{range.oob_bytes, error, *counts};
+}
+
+Result<bool> OpenFile::is_locked(std::uint64_t start_bytes, std::uint64_t length_bytes) {
     return device_.is_locked(start_bytes, length_bytes);
 }
 
 Status OpenFile::otp_select(int mode) {
-    const std::lock_guard lock(mutex_);
     // mtdchar leaves the old mode before it judges the new one.
     mode_ = FileMode::normal;
-    switch (mode) {
-    case MTD_OTP_OFF:
-        return {};
-    case MTD_OTP_FACTORY:
-    case MTD_OTP_USER:
-        return fail(EOPNOTSUPP, fmt::format("a {} device has no OTP area", type_of(device_)));
-    default:
-        return fail(EINVAL, fmt::format("OTP mode {}: use 0 (off), 1 (factory) or 2 (user)", mode));
-    }
+    return check_otp_mode(device_, mode);
 }
 
 Result<std::uint32_t> OpenFile::otp_region_count() {
-    return fail(EINVAL, "no OTP area is selected: OTPSELECT comes first");
+    return no_otp_selected();
+}
+
+Result<std::vector<OtpRegion>> OpenFile::otp_region_info() {
+    return no_otp_selected();
+}
+
+Status OpenFile::otp_lock(std::uint32_t, std::uint32_t) {
+    if (!writable()) {
+        return not_writable("OTPLOCK");
+    }
+    return check_otp_lock(device_);
 }
 
 Status OpenFile::flush() {
