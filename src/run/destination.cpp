@@ -84,7 +84,7 @@ std::optional<std::string> walk(const FileSystemView& view, std::string_view dir
             place.clear();
         else
             to_parent(place);
-        rest = *target + rest;
+        rest.insert(0, *target);
     }
     return std::nullopt;
 }
