@@ -166,7 +166,7 @@ Status Device::check_lock_range(std::string_view what, std::uint64_t at_bytes,
 }
 
 Status Device::lock(std::uint64_t at_bytes, std::uint64_t length_bytes) {
-    const Status range = check_lock_range("a lock", at_bytes, length_bytes);
+    Status range = check_lock_range("a lock", at_bytes, length_bytes);
     if (!range || length_bytes == 0) {
         return range;
     }
@@ -174,7 +174,7 @@ Status Device::lock(std::uint64_t at_bytes, std::uint64_t length_bytes) {
 }
 
 Status Device::unlock(std::uint64_t at_bytes, std::uint64_t length_bytes) {
-    const Status range = check_lock_range("an unlock", at_bytes, length_bytes);
+    Status range = check_lock_range("an unlock", at_bytes, length_bytes);
     if (!range || length_bytes == 0) {
         return range;
     }
