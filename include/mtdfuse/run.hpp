@@ -1,5 +1,5 @@
 // The room `run`: what mtdfuse-run stands on - which mount is meant, which paths lead to it, which
-// system calls of a program it is asked about. It includes base only.
+// system calls of a program it is asked about. It includes base and wire.hpp.
 #pragma once
 
 #include <optional>

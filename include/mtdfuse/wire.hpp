@@ -73,6 +73,14 @@ static_assert(sizeof(Reply) == 56 && std::is_trivially_copyable_v<Reply>);
 
 inline constexpr std::size_t kMaxPieceBytes = kMaxMessageBytes - sizeof(Request);
 
+// Numbers of such ioctls that <mtd/mtd-user.h> does not give. <linux/blkpg.h> spells BLKPG with a
+// type that C++ does not accept everywhere; the others are what a 32-bit program calls them by:
+// their structures hold a pointer, or end in padding that i386 leaves out.
+inline constexpr std::uint32_t kBlkpg = 0x1269;
+inline constexpr std::uint32_t kMemWriteOob32 = 0xc00c4d03;
+inline constexpr std::uint32_t kMemReadOob32 = 0xc00c4d04;
+inline constexpr std::uint32_t kMemRead32 = 0xc03c4d1a;
+
 // The ioctl's number for a message of `bytes`: _IOC(_IOC_READ | _IOC_WRITE, 'M', 0xe0, bytes) of
 // asm-generic/ioctl.h. mtd-user.h ends at 0x1b.
 [[nodiscard]] constexpr std::uint32_t message_number(std::size_t bytes) {

@@ -16,14 +16,6 @@ namespace {
 constexpr bool kAnyFile = false;
 constexpr bool kWritableFile = true;
 
-// <linux/blkpg.h> spells it with a type that C++ does not accept everywhere.
-constexpr std::uint32_t kBlkpg = 0x1269;
-// The same calls as a 32-bit program encodes them: their structures hold a pointer, or end in
-// padding that i386 leaves out.
-constexpr std::uint32_t kMemWriteOob32 = 0xc00c4d03;
-constexpr std::uint32_t kMemReadOob32 = 0xc00c4d04;
-constexpr std::uint32_t kMemRead32 = 0xc03c4d1a;
-
 constexpr Packed kPackedIsLocked{Flow::none, Flow::none, packed::check_is_locked,
                                  packed::is_locked};
 constexpr Packed kPackedOtpSelect{Flow::none, Flow::none, packed::check_otp_select,
@@ -46,9 +38,10 @@ constexpr std::array kCommands{
     Command{MEMGETINFO, "MEMGETINFO", kAnyFile, Carrier::fuse, get_info, {}},
     Command{MEMERASE, "MEMERASE", kWritableFile, Carrier::fuse, erase, {}},
     Command{MEMWRITEOOB, "MEMWRITEOOB", kWritableFile, Carrier::run, nullptr, kPackedWriteOob},
-    Command{kMemWriteOob32, "MEMWRITEOOB", kWritableFile, Carrier::run, nullptr, kPackedWriteOob},
+    Command{wire::kMemWriteOob32, "MEMWRITEOOB", kWritableFile, Carrier::run, nullptr,
+            kPackedWriteOob},
     Command{MEMREADOOB, "MEMREADOOB", kAnyFile, Carrier::run, nullptr, kPackedReadOob},
-    Command{kMemReadOob32, "MEMREADOOB", kAnyFile, Carrier::run, nullptr, kPackedReadOob},
+    Command{wire::kMemReadOob32, "MEMREADOOB", kAnyFile, Carrier::run, nullptr, kPackedReadOob},
     Command{MEMLOCK, "MEMLOCK", kWritableFile, Carrier::fuse, lock_range, {}},
     Command{MEMUNLOCK, "MEMUNLOCK", kWritableFile, Carrier::fuse, unlock_range, {}},
     Command{MEMGETREGIONCOUNT, "MEMGETREGIONCOUNT", kAnyFile, Carrier::fuse, get_region_count, {}},
@@ -71,8 +64,8 @@ constexpr std::array kCommands{
     Command{MEMWRITE, "MEMWRITE", kWritableFile, Carrier::run, nullptr, kPackedWrite},
     Command{OTPERASE, "OTPERASE", kWritableFile, Carrier::fuse, erase_otp, {}},
     Command{MEMREAD, "MEMREAD", kAnyFile, Carrier::run, nullptr, kPackedRead},
-    Command{kMemRead32, "MEMREAD", kAnyFile, Carrier::run, nullptr, kPackedRead},
-    Command{kBlkpg, "BLKPG", kAnyFile, Carrier::run, nullptr, kPackedPartition},
+    Command{wire::kMemRead32, "MEMREAD", kAnyFile, Carrier::run, nullptr, kPackedRead},
+    Command{wire::kBlkpg, "BLKPG", kAnyFile, Carrier::run, nullptr, kPackedPartition},
     Command{BLKRRPART, "BLKRRPART", kAnyFile, Carrier::fuse, reread_partitions, {}},
 };
 

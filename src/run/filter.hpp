@@ -10,6 +10,8 @@
 #include <mtd/mtd-user.h>
 #include <sys/ioctl.h>
 
+#include <mtdfuse/wire.hpp>
+
 namespace mtdfuse::run {
 
 // Calls that name a path or look at a file's type; and ioctl, for some commands.
@@ -53,16 +55,23 @@ inline constexpr std::array kTrappedCalls{
 };
 
 // Of these, FUSE copies the wrong bytes or none: their direction is encoded wrongly, or they hold
-// pointers (include/uapi/mtd/mtd-abi.h). The last three are what a 32-bit program calls them by.
-inline constexpr std::uint32_t kBlkpg = 0x1269; // BLKPG of linux/blkpg.h
+// pointers (include/uapi/mtd/mtd-abi.h).
 inline constexpr auto kTrappedIoctls = std::to_array<std::uint32_t>({
-    MEMISLOCKED, OTPSELECT, OTPGETREGIONCOUNT, OTPGETREGIONINFO, OTPLOCK, MEMREADOOB, MEMWRITEOOB,
-    MEMREADOOB64, MEMWRITEOOB64, MEMWRITE,
-    0xc0404d1a, // MEMREAD, younger than Debian 12's header
-    kBlkpg,
-    0xc00c4d03, // MEMWRITEOOB
-    0xc00c4d04, // MEMREADOOB
-    0xc03c4d1a, // MEMREAD
+    MEMISLOCKED,
+    OTPSELECT,
+    OTPGETREGIONCOUNT,
+    OTPGETREGIONINFO,
+    OTPLOCK,
+    MEMREADOOB,
+    MEMWRITEOOB,
+    MEMREADOOB64,
+    MEMWRITEOOB64,
+    MEMWRITE,
+    MEMREAD,
+    wire::kBlkpg,
+    wire::kMemWriteOob32,
+    wire::kMemReadOob32,
+    wire::kMemRead32,
 });
 
 // For x86-64 and i386 programs. A call by any other convention (x32) fails with ENOSYS, as on a

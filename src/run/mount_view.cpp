@@ -67,8 +67,8 @@ Result<MountView> MountView::open(const std::string& mount_point) {
     auto listed = open_below(root.get(), "", O_RDONLY | O_DIRECTORY);
     if (!listed)
         return fail(listed.error().number, sentence_about(mount_point, listed.error().number));
-    const std::unique_ptr<DIR, int (*)(DIR*)> listing(::fdopendir(::dup(listed->get())),
-                                                      ::closedir);
+    const std::unique_ptr<DIR, int (*)(DIR*)> listing(
+        ::fdopendir(::fcntl(listed->get(), F_DUPFD_CLOEXEC, 0)), ::closedir);
     if (!listing)
         return fail_errno(fmt::format("'{}' cannot be listed", mount_point));
     MountView view(mount_point, std::move(root), found.st_dev);
